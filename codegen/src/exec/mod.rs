@@ -6,9 +6,11 @@
 //!
 //! AArch64 processors need not keep the instruction cache coherent with stores. `cache` makes new code visible.
 //!
-//! On Windows, functions of x86-64 are registered with their unwind information, so that debuggers and exception
-//! handlers can unwind the stack through kernels.
+//! On Windows, functions are registered with their unwind information, so that debuggers and exception handlers can
+//! unwind the stack through kernels.
 
+#[cfg(any(all(windows, target_arch = "aarch64"), test))]
+mod arm64_unwind;
 #[cfg(unix)]
 mod cache;
 #[cfg(not(any(unix, windows)))]

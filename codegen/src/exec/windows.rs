@@ -12,8 +12,8 @@ use windows_sys::Win32::System::Memory::{
     MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_EXECUTE_READ, PAGE_READWRITE, VirtualAlloc, VirtualFree, VirtualProtect,
 };
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
+use windows_sys::core::BOOL;
 
-#[cfg(target_arch = "x86_64")]
 mod unwind;
 
 use super::{ExecError, FunctionFrame};
@@ -25,7 +25,6 @@ pub(super) struct Pages {
     /// Bytes of the allocation.
     bytes: usize,
     /// The function table of the code. `None` if the code has no unwind information.
-    #[cfg(target_arch = "x86_64")]
     table: Option<unwind::Table>,
 }
 
@@ -37,34 +36,35 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Copies code into new executable memory, and registers the unwind information of its functions.
     pub(super) fn new(code: &[u8], frames: &[FunctionFrame]) -> Result<Self, ExecError> {
-        #[cfg(target_arch = "x86_64")]
+        Self::protected_by(code, frames, |start, bytes| {
+            let mut old = 0;
+            // SAFETY: the caller allocated the memory and has not shared its address.
+            unsafe { VirtualProtect(start.as_ptr(), bytes, PAGE_EXECUTE_READ, &raw mut old) }
+        })
+    }
+
+    /// Does the same with a function that makes memory executable. The function returns 0 if it fails. A test replaces
+    /// it, because a process cannot leave Arbitrary Code Guard.
+    fn protected_by(
+        code: &[u8],
+        frames: &[FunctionFrame],
+        protect: impl FnOnce(NonNull<c_void>, usize) -> BOOL,
+    ) -> Result<Self, ExecError> {
         let (image, table) = unwind::append(code, frames);
-        #[cfg(not(target_arch = "x86_64"))]
-        let (image, _) = (code, frames);
         let bytes = image.len().max(1);
         // SAFETY: the system chooses the address of the new memory.
         let start = unsafe { VirtualAlloc(ptr::null(), bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) };
         let start = NonNull::new(start).ok_or_else(|| ExecError::Memory(io::Error::last_os_error()))?;
-        let mut pages = Self {
-            start,
-            bytes,
-            #[cfg(target_arch = "x86_64")]
-            table: None,
-        };
+        let mut pages = Self { start, bytes, table: None };
         // SAFETY: the memory is new, writable, and at least as large as the image.
         unsafe { ptr::copy_nonoverlapping(image.as_ptr(), start.as_ptr().cast(), image.len()) };
-        let mut old = 0;
-        // SAFETY: this function allocated the memory and has not shared its address.
-        if unsafe { VirtualProtect(start.as_ptr(), bytes, PAGE_EXECUTE_READ, &raw mut old) } == 0 {
+        if protect(start, bytes) == 0 {
             return Err(ExecError::Refused(io::Error::last_os_error()));
         }
         // SAFETY: the range is allocated.
         unsafe { FlushInstructionCache(GetCurrentProcess(), start.as_ptr(), bytes) };
-        #[cfg(target_arch = "x86_64")]
-        {
-            // SAFETY: the memory holds the image with this table, and `Drop` removes the table before it frees them.
-            pages.table = unsafe { unwind::Table::register(start, &table) };
-        }
+        // SAFETY: the memory holds the image with this table, and `Drop` removes the table before it frees them.
+        pages.table = unsafe { unwind::Table::register(start, &table) };
         Ok(pages)
     }
 
@@ -76,9 +76,27 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        #[cfg(target_arch = "x86_64")]
         drop(self.table.take());
         // SAFETY: `new` allocated this memory, and callers of the code keep `self` alive.
         unsafe { VirtualFree(self.start.as_ptr(), 0, MEM_RELEASE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windows_sys::Win32::Foundation::{ERROR_DYNAMIC_CODE_BLOCKED, SetLastError};
+
+    use super::super::ExecError;
+    use super::Pages;
+
+    #[test]
+    fn arbitrary_code_guard_refuses_executable_memory() {
+        let refused = Pages::protected_by(&[0xC3], &[], |_, _| {
+            // SAFETY: the call sets the error code of this thread.
+            unsafe { SetLastError(ERROR_DYNAMIC_CODE_BLOCKED) };
+            0
+        });
+        let Err(ExecError::Refused(error)) = refused else { panic!("{refused:?}") };
+        assert_eq!(error.raw_os_error(), Some(ERROR_DYNAMIC_CODE_BLOCKED as i32));
     }
 }

@@ -39,8 +39,17 @@ pub struct FunctionFrame {
     pub start: u32,
     /// The offset in bytes of the function's end, exclusive.
     pub end: u32,
-    /// The numbers of the registers that the prologue pushes after rbp, in order.
+    /// x86-64: the registers that the prologue pushes after rbp, in order. AArch64: the registers of the pairs that the
+    /// prologue stores after the frame record, in order. If both are equal, the pair is one register. The numbers of
+    /// vector registers begin at [`Self::FIRST_VECTOR`].
     pub saved: Vec<u8>,
+    /// AArch64: bytes of the spill slots, which the prologue allocates last. 0 on x86-64.
+    pub slots: u32,
+}
+
+impl FunctionFrame {
+    /// The number of the first vector register in `saved`.
+    pub const FIRST_VECTOR: u8 = 32;
 }
 
 /// The reason why a module has no machine code.

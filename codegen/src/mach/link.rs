@@ -68,8 +68,10 @@ pub(crate) struct Emitted {
     pub(crate) spills: u32,
     /// Bytes of native stack per call, including the return address and excluding called functions.
     pub(crate) stack: u32,
-    /// The registers that the prologue saves, as in [`FunctionFrame`]. `None` if the function cannot be unwound.
-    pub(crate) saved: Option<Vec<u8>>,
+    /// The registers that the prologue saves, as in [`FunctionFrame`].
+    pub(crate) saved: Vec<u8>,
+    /// Bytes of the spill slots, as in [`FunctionFrame`].
+    pub(crate) slots: u32,
 }
 
 impl RelocationKind {
@@ -119,13 +121,13 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
     let mut lines = Vec::new();
     let mut entries = Vec::with_capacity(functions.len());
     let mut frames = Vec::new();
-    for Emitted { text, saved, .. } in functions {
+    for Emitted { text, saved, slots, .. } in functions {
         bytes.resize(bytes.len().next_multiple_of(ALIGN), padding);
         let start = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
         entries.push(start);
         bytes.extend_from_slice(&text.bytes);
         let end = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
-        frames.extend(saved.iter().map(|saved| FunctionFrame { start, end, saved: saved.clone() }));
+        frames.push(FunctionFrame { start, end, saved: saved.clone(), slots: *slots });
         lines.extend(text.lines.iter().map(|line| LineEntry { offset: start + line.offset, ..*line }));
     }
     let constants = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;

@@ -8,7 +8,7 @@ use wgcl_api::backend::CacheProperties;
 const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cache";
 
 /// Returns the largest cache of the first processor, or `None` if it is unknown.
-pub fn cache() -> Option<CacheProperties> {
+pub(super) fn cache() -> Option<CacheProperties> {
     let caches = std::fs::read_dir(FOLDER).ok()?.flatten().filter_map(|entry| of_folder(&entry.path()));
     caches.max_by_key(|cache| cache.size)
 }

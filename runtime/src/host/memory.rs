@@ -14,7 +14,7 @@ const PAGE: u64 = 4096;
 /// Returns the memory limit of this process in bytes: the minimum of the machine's memory and the limits of the control
 /// groups. Returns `None` if the machine's memory is unknown.
 pub fn total() -> Option<u64> {
-    let machine = of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
+    let machine = machine_memory()?;
     Some(group::limits().map(|group| group.limit).fold(machine, u64::min))
 }
 
@@ -29,6 +29,14 @@ pub fn has_room_for(bytes: u64, promised: u64) -> bool {
     // other data, so `outstanding` is a lower bound.
     let outstanding = promised.saturating_sub(resident.unwrap_or(0).saturating_mul(PAGE));
     bytes.saturating_add(outstanding) <= available
+}
+
+/// The memory of the machine in bytes.
+fn machine_memory() -> Option<u64> {
+    #[cfg(target_vendor = "apple")]
+    return super::apple::memory();
+    #[cfg(not(target_vendor = "apple"))]
+    return of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:");
 }
 
 /// Returns the value of the line `name` of /proc/meminfo, in bytes.

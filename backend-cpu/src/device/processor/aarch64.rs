@@ -180,9 +180,13 @@ pub(crate) fn processor() -> Processor {
 /// Describes a processor with these cores. The first core determines the vendor.
 fn describe(cores: &[Midr]) -> Processor {
     let Some(&first) = cores.first() else {
-        // Apple's systems do not report the register.
-        let (vendor, vendor_id) = if cfg!(target_vendor = "apple") { ("Apple", 0x106b) } else { ("AArch64", 0) };
-        return Processor { name: format!("{vendor} CPU"), vendor: vendor.to_owned(), vendor_id, signature: 0 };
+        // Apple's systems do not report the register, but a name.
+        #[cfg(target_vendor = "apple")]
+        let (vendor, vendor_id, name) = ("Apple", 0x106b, wgcl_runtime::host::processor_name());
+        #[cfg(not(target_vendor = "apple"))]
+        let (vendor, vendor_id, name) = ("AArch64", 0, None::<&str>);
+        let name = name.map_or_else(|| format!("{vendor} CPU"), str::to_owned);
+        return Processor { name, vendor: vendor.to_owned(), vendor_id, signature: 0 };
     };
     let mut names: Vec<String> = Vec::new();
     for name in cores.iter().map(|core| core.core()) {

@@ -1,12 +1,25 @@
 //! Pages on Windows.
 //!
-//! The pages are small. Large pages require a privilege that users do not have by default.
+//! Large pages require the privilege `SeLockMemoryPrivilege`, which no user has by default. An administrator who
+//! assigns it accepts that programs lock physical memory: the system never swaps large pages, and provides all of them
+//! at the allocation. wgcl therefore uses them only if the process has the privilege. Without it, there is no other way
+//! to get large pages: Windows does not join small pages.
 
+use std::ffi::c_void;
 use std::mem;
 use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
 
-use windows_sys::Win32::System::Memory::{MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc, VirtualFree};
+use windows_sys::Win32::Foundation::{CloseHandle, ERROR_SUCCESS, GetLastError, LUID};
+use windows_sys::Win32::Security::{
+    AdjustTokenPrivileges, LUID_AND_ATTRIBUTES, LookupPrivilegeValueW, SE_LOCK_MEMORY_NAME, SE_PRIVILEGE_ENABLED, TOKEN_ADJUST_PRIVILEGES,
+    TOKEN_PRIVILEGES,
+};
+use windows_sys::Win32::System::Memory::{
+    GetLargePageMinimum, MEM_COMMIT, MEM_LARGE_PAGES, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc, VirtualFree,
+};
 use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
 use super::{HUGE_PAGE, rounded};
 
@@ -17,7 +30,44 @@ pub(crate) fn physical_memory() -> Option<u64> {
     (unsafe { GlobalMemoryStatusEx(&raw mut status) } != 0).then_some(status.ullTotalPhys)
 }
 
-/// Committed pages in a larger range of reserved addresses.
+/// Enables the privilege for large pages in this process. Returns false if the user does not have the privilege.
+fn enable_privilege() -> bool {
+    let mut token = ptr::null_mut();
+    // SAFETY: the call writes the handle.
+    if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_ADJUST_PRIVILEGES, &raw mut token) } == 0 {
+        return false;
+    }
+    let mut luid = LUID::default();
+    // SAFETY: the name ends in a zero, and the call writes the identifier.
+    let is_known = unsafe { LookupPrivilegeValueW(ptr::null(), SE_LOCK_MEMORY_NAME, &raw mut luid) } != 0;
+    let privileges =
+        TOKEN_PRIVILEGES { PrivilegeCount: 1, Privileges: [LUID_AND_ATTRIBUTES { Luid: luid, Attributes: SE_PRIVILEGE_ENABLED }] };
+    // SAFETY: the structure has one privilege, as its count says. The call also succeeds if the user does not have the
+    // privilege, and then sets an error code.
+    let is_enabled = is_known
+        && unsafe { AdjustTokenPrivileges(token, 0, &raw const privileges, 0, ptr::null_mut(), ptr::null_mut()) } != 0
+        // SAFETY: the call reads the error code of this thread.
+        && unsafe { GetLastError() } == ERROR_SUCCESS;
+    // SAFETY: this function opened the handle.
+    unsafe { CloseHandle(token) };
+    is_enabled
+}
+
+/// The size of a large page in bytes. `None` if this process cannot have large pages.
+fn large_page() -> Option<usize> {
+    static SIZE: OnceLock<Option<usize>> = OnceLock::new();
+    *SIZE.get_or_init(|| {
+        // SAFETY: the call has no arguments. It returns 0 if the processor has no large pages.
+        let size = unsafe { GetLargePageMinimum() };
+        let size = (size > 0 && HUGE_PAGE.is_multiple_of(size) && enable_privilege()).then_some(size);
+        if size.is_some() {
+            tracing::info!("large buffers use large pages, because the process has SeLockMemoryPrivilege");
+        }
+        size
+    })
+}
+
+/// Pages, and the address range that contains them.
 #[derive(Debug)]
 pub(in crate::memory) struct Pages {
     start: NonNull<u8>,
@@ -29,16 +79,27 @@ impl Pages {
     /// Commits pages for `size` bytes, aligned to a huge page. Returns `None` if the system has not enough memory.
     pub(in crate::memory) fn new(size: usize) -> Option<Self> {
         let size = rounded(size)?;
+        let has_large_pages = size.is_multiple_of(HUGE_PAGE) && large_page().is_some();
+        // The allocation fails if the physical memory is fragmented.
+        has_large_pages.then(|| Self::large(size)).flatten().or_else(|| Self::small(size))
+    }
+
+    /// Allocates large pages. `size` must be a multiple of [`HUGE_PAGE`].
+    fn large(size: usize) -> Option<Self> {
+        let start = allocated(ptr::null(), size, MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES)?;
+        Some(Self { start, reserved: start })
+    }
+
+    /// Commits small pages in a larger range of reserved addresses.
+    fn small(size: usize) -> Option<Self> {
         let asked = size.checked_add(HUGE_PAGE)?;
-        // SAFETY: reserves addresses that the system chooses.
-        let reserved = NonNull::new(unsafe { VirtualAlloc(ptr::null(), asked, MEM_RESERVE, PAGE_READWRITE) })?.cast::<u8>();
+        let reserved = allocated(ptr::null(), asked, MEM_RESERVE)?;
         let before = reserved.as_ptr().addr().next_multiple_of(HUGE_PAGE) - reserved.as_ptr().addr();
         // SAFETY: `before` is at most `HUGE_PAGE`, so the range is reserved.
         let start = unsafe { reserved.add(before) };
+        // If the system has not enough memory, the drop of `pages` releases the range.
         let pages = Self { start, reserved };
-        // SAFETY: commits pages of the reserved range. `pages` releases the range if this fails.
-        let committed = unsafe { VirtualAlloc(start.as_ptr().cast(), size, MEM_COMMIT, PAGE_READWRITE) };
-        (!committed.is_null()).then_some(pages)
+        allocated(start.as_ptr().cast(), size, MEM_COMMIT).map(|_| pages)
     }
 
     /// The first byte.
@@ -47,9 +108,43 @@ impl Pages {
     }
 }
 
+/// Calls `VirtualAlloc` for data. Returns `None` if it fails.
+fn allocated(address: *const c_void, size: usize, kind: u32) -> Option<NonNull<u8>> {
+    // SAFETY: the address is null, or in a range that the caller has reserved.
+    NonNull::new(unsafe { VirtualAlloc(address, size, kind, PAGE_READWRITE) }).map(NonNull::cast)
+}
+
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: reserved at this address, and released once.
         unsafe { VirtualFree(self.reserved.as_ptr().cast(), 0, MEM_RELEASE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HUGE_PAGE, Pages, enable_privilege, large_page};
+
+    /// Writes to the first and the last byte, and checks the alignment.
+    fn use_pages(pages: &Pages, size: usize) {
+        assert!(pages.start().as_ptr().addr().is_multiple_of(HUGE_PAGE));
+        // SAFETY: the pages have this size, and only this function uses them.
+        unsafe {
+            assert_eq!((pages.start().read(), pages.start().add(size - 1).read()), (0, 0));
+            pages.start().add(size - 1).write(7);
+            assert_eq!(pages.start().add(size - 1).read(), 7);
+        }
+    }
+
+    #[test]
+    fn both_kinds_of_pages_can_be_used() {
+        let size = 2 * HUGE_PAGE;
+        use_pages(&Pages::small(size).expect("small pages"), size);
+        use_pages(&Pages::new(size).expect("pages"), size);
+        // The kind of pages depends on the privileges of the user who runs the test.
+        assert_eq!(large_page().is_some(), enable_privilege());
+        if large_page().is_some() {
+            Pages::large(size).into_iter().for_each(|pages| use_pages(&pages, size));
+        }
     }
 }

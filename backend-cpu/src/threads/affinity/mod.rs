@@ -1,20 +1,25 @@
 //! The processors of a device, and threads bound to them.
 //!
-//! A new thread inherits the affinity mask of its creator. On Windows, [`spawn`] ensures this. The threads of a
-//! sub-device are bound to its processors. Such a thread may create a thread of another device, because it enqueues the
-//! dependents of commands that it completes. The new thread then gets the affinity mask that its creator had before it
-//! was bound ([`spawn`]).
+//! A new thread inherits the affinity mask of its creator. On Windows, [`spawn`] ensures this. On macOS, threads have
+//! no affinity masks, and a new thread inherits the quality of service of its creator. The threads of a sub-device are
+//! bound to its processors. Such a thread may create a thread of another device, because it enqueues the dependents of
+//! commands that it completes. The new thread then gets the affinity mask that its creator had before it was bound
+//! ([`spawn`]).
 
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(any(target_os = "linux", windows)))]
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod none;
 #[cfg(windows)]
 pub(crate) mod windows;
 
 #[cfg(target_os = "linux")]
 use linux as system;
-#[cfg(not(any(target_os = "linux", windows)))]
+#[cfg(target_os = "macos")]
+use macos as system;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 use none as system;
 #[cfg(windows)]
 use windows as system;

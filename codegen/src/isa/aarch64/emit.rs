@@ -33,7 +33,8 @@ pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant_cons
         blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack, saved: None })
+    let (saved, slots) = (this.frame.saved(), this.frame.size());
+    Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack, saved, slots })
 }
 
 /// Returns the register number of an allocated operand. Fails if the operand is not in a register.

@@ -5,6 +5,7 @@ use regalloc2::{Edit, Output};
 use super::inst::{Field, InstBuilder, MachInst};
 use super::regs::{CALLEE_SAVED, CALLEE_SAVED_VECTORS, FRAME_POINTER, INT, LINK, SCRATCH, SP};
 use super::table as t;
+use crate::mach::code::FunctionFrame;
 use crate::mach::function::MFunction;
 
 /// The size of a pair of registers in bytes.
@@ -29,10 +30,21 @@ impl Frame {
         }
         let pairs = |class: usize, saved: &[u8]| -> Vec<(u8, u8)> {
             let saved: Vec<u8> = saved.iter().copied().filter(|number| used[class][usize::from(*number)]).collect();
-            saved.chunks(2).map(|pair| (pair[0], pair[pair.len() - 1])).collect()
+            in_pairs(&saved)
         };
         let size = (output.num_spillslots as u32 * 8).next_multiple_of(function.vector_bytes.max(PAIR));
         Self { general: pairs(0, &CALLEE_SAVED), vectors: pairs(1, &CALLEE_SAVED_VECTORS), size }
+    }
+
+    /// The registers of the saved pairs, as in [`FunctionFrame`].
+    pub(super) fn saved(&self) -> Vec<u8> {
+        let vectors = self.vectors.iter().map(|(first, second)| [first, second].map(|number| number + FunctionFrame::FIRST_VECTOR));
+        self.general.iter().map(|&(first, second)| [first, second]).chain(vectors).flatten().collect()
+    }
+
+    /// Bytes of the spill slots.
+    pub(super) const fn size(&self) -> u32 {
+        self.size
     }
 
     /// Returns the frame size in bytes, including the frame record.
@@ -82,6 +94,19 @@ impl Frame {
     }
 }
 
+/// Returns pairs of consecutive registers. A register without a used neighbour is in a pair of equal registers. Windows
+/// cannot unwind pairs of other registers.
+fn in_pairs(registers: &[u8]) -> Vec<(u8, u8)> {
+    let mut pairs: Vec<(u8, u8)> = Vec::new();
+    for &register in registers {
+        match pairs.last_mut() {
+            Some((first, second)) if first == second && *first + 1 == register => *second = register,
+            _ => pairs.push((register, register)),
+        }
+    }
+    pairs
+}
+
 /// Returns instructions that load a number into the first scratch register.
 pub(super) fn scratch_constant(number: u32) -> Vec<InstBuilder> {
     let (low, high) = (number & 0xFFFF, number >> 16);
@@ -116,4 +141,16 @@ fn pop(opcode: super::inst::Opcode, regs: (u8, u8)) -> InstBuilder {
     let opcode = if opcode == t::POP_PAIR { t::POP_ONE } else { t::POP_VECTOR };
     let builder = InstBuilder::new(opcode).phys(Field::D, first).phys(Field::N, SP);
     builder.imm(PAIR << 12, PAIR.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_pairs;
+
+    #[test]
+    fn pairs_have_consecutive_registers() {
+        assert_eq!(in_pairs(&[19, 20, 21]), [(19, 20), (21, 21)]);
+        assert_eq!(in_pairs(&[19, 21, 22, 23, 24, 28]), [(19, 19), (21, 22), (23, 24), (28, 28)]);
+        assert_eq!(in_pairs(&[]), []);
+    }
 }

@@ -35,7 +35,7 @@ pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Le
         blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack, saved: Some(this.frame.saved) })
+    Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack, saved: this.frame.saved, slots: 0 })
 }
 
 impl Emitter<'_> {
