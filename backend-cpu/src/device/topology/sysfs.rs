@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The directory that describes the system.
+#[cfg(unix)]
 const SYSTEM: &str = "/sys/devices/system";
 
-/// Reads the files below a directory like [`SYSTEM`].
+/// Reads the files below a directory like `/sys/devices/system`.
 pub(super) struct Topology {
     system: PathBuf,
     /// The names of the NUMA nodes, with their processors.
@@ -14,6 +15,7 @@ pub(super) struct Topology {
 }
 
 impl Topology {
+    #[cfg(unix)]
     pub(super) fn of_system() -> Self {
         Self::in_folder(Path::new(SYSTEM))
     }
