@@ -1,4 +1,5 @@
-// Direct3D 12 of Debian's libvkd3d, for d3d12.c. A separate file, because the headers of vkd3d and Wine declare the same types.
+// Direct3D 12 of Debian's libvkd3d, for d3d12.c. This is a separate file, because the headers of vkd3d and Wine declare
+// the same types.
 
 #include <string.h>
 #include <vkd3d.h>

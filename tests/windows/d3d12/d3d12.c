@@ -1,5 +1,5 @@
-// A d3d12.dll for Wine that uses Debian's libvkd3d (core.c), for shader model 6. Wine's own d3d12.dll supports shader model 5.1 only.
-// The objects of libvkd3d have the calling convention of Windows, so programs can call them directly.
+// A d3d12.dll for Wine that uses Debian's libvkd3d (core.c), for shader model 6. Wine's own d3d12.dll supports shader
+// model 5.1 only. The objects of libvkd3d have the calling convention of Windows, so programs can call them directly.
 
 #define COBJMACROS
 #include <stdlib.h>
