@@ -354,3 +354,18 @@ fn all_within_limits(format: Format, target: &Target, jobs: Vec<Job>, least: usi
     assert!(faults.is_empty(), "{format:?}:\n{}", faults.join("\n"));
     assert!(accepted >= least, "{format:?}: only {accepted} kernels accepted");
 }
+
+/// DXC reads `1L` and `1uL` as 32-bit literals ([`wgcl_compiler::target::Defects::narrow_literals`]).
+#[test]
+fn hlsl_has_no_literals_of_64_bits() {
+    let text = "kernel void k(global long *a, global ulong2 *b)
+        { a[0] = 5000000000; a[1] = -1; a[2] = 1L << a[3]; b[0] = (ulong2)(0xFFFFFFFFFFFFFFFF, 7); }";
+    let (target, source) = (Target::dx12(), Source { text: text.to_owned(), ..Default::default() });
+    let program = build::build(&source, &options::parse_options("").unwrap(), &target).program.unwrap();
+    let kernel = program.module.functions.iter().find(|function| function.kernel.is_some()).unwrap();
+    let shader = specialise(&program.module, &kernel.name, &key(kernel, [1, 1, 1]), &target).unwrap();
+    let text = print(&shader, Format::Hlsl, &target).unwrap();
+    let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
+    let found = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with('L'));
+    assert_eq!(found, None, "{text}");
+}

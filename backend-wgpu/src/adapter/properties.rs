@@ -377,6 +377,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         defects,
     };
     // All devices with shader model 6 in use have 64-bit integers or subgroups. wgpu does not report the model.
+    shaders.defects.narrow_literals = info.backend == wgpu::Backend::Dx12;
     if info.backend == wgpu::Backend::Dx12 && !features.intersects(Features::SHADER_INT64 | Features::SUBGROUP) {
         shaders.restrict_to_fxc();
     }

@@ -57,11 +57,13 @@ pub(super) struct Shared {
     pub(super) module: Module,
     types: FxHashMap<(Scalar, u8), Handle<Type>>,
     constants: FxHashMap<(Scalar, SmallVec<[u64; 4]>), Handle<Constant>>,
+    /// Whether the driver's compiler reads 64-bit integer literals as 32-bit ones.
+    narrow_literals: bool,
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
-        Self { module: Module::default(), types: FxHashMap::default(), constants: FxHashMap::default() }
+    pub(super) fn new(narrow_literals: bool) -> Self {
+        Self { module: Module::default(), types: FxHashMap::default(), constants: FxHashMap::default(), narrow_literals }
     }
 
     /// The type of a scalar or of a vector of 2 to 4 lanes.
@@ -215,11 +217,40 @@ impl<'m> Builder<'m> {
 
     // Constants
 
+    /// Whether constants of this type are computed from 32-bit literals ([`Defects::narrow_literals`]).
+    ///
+    /// [`Defects::narrow_literals`]: crate::target::Defects::narrow_literals
+    fn is_computed(&self, scalar: Scalar) -> bool {
+        self.shared.narrow_literals && scalar.width == 8 && matches!(scalar.kind, ScalarKind::Sint | ScalarKind::Uint)
+    }
+
+    /// A 64-bit integer that is computed from 32-bit literals.
+    fn computed(&mut self, scalar: Scalar, bits: u64) -> Expr {
+        if scalar.kind == ScalarKind::Sint
+            && let Ok(small) = i32::try_from(bits.cast_signed())
+        {
+            let small = self.scalar(Scalar::I32, u64::from(small.cast_unsigned()));
+            return self.convert(small, scalar);
+        }
+        let low = self.u32(bits as u32);
+        let mut value = self.convert(low, Scalar::U64);
+        if bits >> 32 != 0 {
+            let high = self.u32((bits >> 32) as u32);
+            let (high, distance) = (self.convert(high, Scalar::U64), self.u32(32));
+            let high = self.expr(Expression::Binary { op: naga::BinaryOperator::ShiftLeft, left: high, right: distance });
+            value = self.expr(Expression::Binary { op: naga::BinaryOperator::InclusiveOr, left: high, right: value });
+        }
+        if scalar.kind == ScalarKind::Sint { self.convert(value, scalar) } else { value }
+    }
+
     /// A scalar literal. NaNs and infinities are bitcasts of integers, since naga has no literals for them.
     pub(super) fn scalar(&mut self, scalar: Scalar, bits: u64) -> Expr {
         if !is_finite(scalar, bits) {
             let integer = self.scalar(Scalar { kind: ScalarKind::Uint, width: scalar.width }, bits);
             return self.bitcast(integer, ScalarKind::Float);
+        }
+        if self.is_computed(scalar) {
+            return self.computed(scalar, bits);
         }
         if let Some(&found) = self.literals.get(&(scalar, bits)) {
             return found;
@@ -238,8 +269,9 @@ impl<'m> Builder<'m> {
         if let [one] = bits {
             return self.scalar(scalar, *one);
         }
-        if !bits.iter().all(|&b| is_finite(scalar, b)) {
-            if scalar.width == 2 {
+        let is_computed = self.is_computed(scalar);
+        if is_computed || !bits.iter().all(|&b| is_finite(scalar, b)) {
+            if is_computed || scalar.width == 2 {
                 let components = bits.iter().map(|&b| self.scalar(scalar, b)).collect();
                 let ty = self.shared.ty(scalar, bits.len() as u8);
                 return self.expr(Expression::Compose { ty, components });

@@ -152,7 +152,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let queries = Queries::new(module, kernel, &args, key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: queries.arguments };
     let mut plan = plan::plan(&inputs)?;
-    let mut shared = Shared::new();
+    let mut shared = Shared::new(target.shaders.defects.narrow_literals);
     if module.functions.iter().flat_map(|function| &function.values).any(|data| data.ty.scalar() == Some(ir::Scalar::F64)) {
         // Expressions of a naga module have no types. This type shows printers that the module uses doubles.
         shared.ty(naga::Scalar::F64, 1);

@@ -238,6 +238,7 @@ impl Target {
                 target.shaders.limits.storage_buffers = 16;
                 target.shaders.limits.uniform_buffers = 14;
                 target.shaders.limits.group_items = 1024;
+                target.shaders.defects.narrow_literals = true;
             })
             .without_spirv()
     }
@@ -338,6 +339,7 @@ impl Defects {
             switches: false,
             shared_stores: false,
             wrapped_differences: false,
+            narrow_literals: false,
             removed_barriers: false,
         }
     }

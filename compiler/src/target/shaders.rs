@@ -164,6 +164,9 @@ pub struct Defects {
     /// The driver's compiler wrongly folds unsigned comparisons with a difference that may wrap around
     /// (`passes::wrapped_differences`).
     pub wrapped_differences: bool,
+    /// The driver's compiler reads the 64-bit integer literals that naga writes as 32-bit literals. naga writes the
+    /// suffixes `L` and `uL`, but DXC requires `LL` and `uLL` (DXC 1.9.0.5517, naga 30).
+    pub narrow_literals: bool,
     /// The driver's compiler removes barriers for global memory that only loads precede (`passes::kept_barriers`).
     pub removed_barriers: bool,
 }
@@ -205,6 +208,7 @@ impl Defects {
             "switches" => &mut self.switches,
             "shared_stores" => &mut self.shared_stores,
             "wrapped_differences" => &mut self.wrapped_differences,
+            "narrow_literals" => &mut self.narrow_literals,
             "removed_barriers" => &mut self.removed_barriers,
             _ => return None,
         })
