@@ -22,7 +22,7 @@ use crate::program::InterpreterProgram;
 /// Maximum allocation size in bytes: a quarter of the memory size.
 const MAX_ALLOCATION: u64 = 1 << 29;
 /// Local memory size in bytes.
-const LOCAL_MEMORY: u32 = 1 << 16;
+const LOCAL_MEMORY: u32 = 1 << 20;
 /// Maximum number of work-items per group.
 const MAX_GROUP: u32 = 1024;
 

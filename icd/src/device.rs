@@ -229,7 +229,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         },
         CL_DEVICE_MAX_NUM_SUB_GROUPS => query.put(device.max_subgroups()),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => query.put(true),
-        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => query.put(false),
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => query.put(device.target().language.independent_subgroups),
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => query.put(device.atomic_memory_capabilities().bits()),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => query.put(device.atomic_fence_capabilities().bits()),
         CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => query.put(device.integer_dot_product_capabilities().bits()),

@@ -6,16 +6,16 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use common::ffi::{
-    CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_INVALID_ARG_INDEX,
-    CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET,
-    CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_NAME, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM,
-    CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
-    CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
-    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
-    CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
-    CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
-    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_OUT_OF_RESOURCES, CL_PLATFORM_NUMERIC_VERSION, CL_SUCCESS, CL_TRUE, cl_int,
-    cl_mem, cl_uint,
+    CL_DEVICE_ADDRESS_BITS, CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
+    CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_COMMAND_QUEUE,
+    CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_KERNEL, CL_INVALID_KERNEL_ARGS, CL_INVALID_KERNEL_NAME,
+    CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION,
+    CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_CONSTANT,
+    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+    CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT,
+    CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+    CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_OUT_OF_RESOURCES,
+    CL_PLATFORM_NUMERIC_VERSION, CL_SUCCESS, CL_TRUE, cl_int, cl_mem, cl_uint,
 };
 use common::objects::{Context, Kernel};
 use common::{info, info_string, target};
@@ -483,6 +483,35 @@ fn large_and_structured_arguments_are_passed() {
     assert_eq!(kernel.set(4, &wide), CL_SUCCESS);
     assert_eq!(queue.launch(&kernel, &[1], None), CL_SUCCESS);
     assert_eq!(queue.read::<i32>(&mem, 3), [1000 - 3 + 200, -7, 42]);
+}
+
+#[test]
+fn arguments_may_have_the_maximum_size() {
+    const LIMIT: usize = 4096;
+    let context = Context::new();
+    let queue = context.queue(0);
+    let limit: usize =
+        info(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_MAX_PARAMETER_SIZE, size, value, ret))
+            .expect("the maximum size of the arguments");
+    assert!(limit >= LIMIT, "{limit} bytes");
+    let bits: u32 = info(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_ADDRESS_BITS, size, value, ret))
+        .expect("the size of a pointer");
+    // A pointer and two structures.
+    let words = (LIMIT - bits as usize / 8) / 4;
+    let (first, second) = (words / 2, words - words / 2);
+    let program = context.build(&format!(
+        "typedef struct {{ int a[{first}]; }} A; typedef struct {{ int b[{second}]; }} B;
+         kernel void sum(global int *out, A a, B b)
+         {{ int i = get_global_id(0); out[i] = (i < {first} ? a.a[i] : b.b[i - {first}]) * 3; }}"
+    ));
+    let mem = context.buffer(4 * words);
+    let kernel = program.kernel("sum");
+    kernel.set_mem(0, &mem);
+    let values: Vec<i32> = (0..words as i32).map(|i| i * 7 - 3000).collect();
+    let set = |index, part: &[i32]| target().cl.clSetKernelArg(kernel.0, index, 4 * part.len(), part.as_ptr().cast());
+    assert_eq!((set(1, &values[..first]), set(2, &values[first..])), (CL_SUCCESS, CL_SUCCESS));
+    assert_eq!(queue.launch(&kernel, &[words], None), CL_SUCCESS);
+    assert_eq!(queue.read::<i32>(&mem, words), values.iter().map(|value| value * 3).collect::<Vec<_>>());
 }
 
 /// A device may cache the state of a launch. It must notice every difference between two launches.

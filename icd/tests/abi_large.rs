@@ -7,10 +7,13 @@ mod common;
 
 use std::ptr::{null, null_mut};
 
-use common::ffi::{CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region};
-use common::large::{SIZE, reserve};
+use common::ffi::{
+    CL_BUFFER_CREATE_TYPE_REGION, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE,
+    cl_buffer_region,
+};
+use common::large::{SIZE, alone, reserve};
 use common::objects::{Context, Mem, Queue};
-use common::{info, target};
+use common::{info, is_cpu, target};
 
 fn words(queue: &Queue, mem: &Mem, offset: usize, count: usize) -> Vec<u32> {
     let mut words = vec![0_u32; count];
@@ -372,4 +375,25 @@ fn pipes_hold_more_than_4_gib() {
         let expected: Vec<u32> = (round * 1000..).take(256).chain([0]).collect();
         assert_eq!(queue.read::<u32>(&out, 257), expected, "after {} packets", (round + 1) * (SKIP + 1));
     }
+}
+
+#[test]
+fn a_buffer_may_have_the_maximum_size() {
+    let target = target();
+    let most: u64 = info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, size, value, ret))
+        .expect("the maximum size of a buffer");
+    let memory: u64 = info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_GLOBAL_MEM_SIZE, size, value, ret))
+        .expect("the size of the memory");
+    assert!(!is_cpu() || most == memory, "a buffer has at most {most} of {memory} bytes");
+    let _memory = alone();
+    let context = Context::new();
+    let queue = context.queue(0);
+    let big = context.buffer(most as usize);
+    let program = context.build("kernel void mark(global uint *p, ulong last) { ulong i = get_global_id(0); p[i * last] = 40 + i; }");
+    let kernel = program.kernel("mark");
+    kernel.set_mem(0, &big);
+    let last = most / 4 - 1;
+    assert_eq!(kernel.set(1, &last), CL_SUCCESS);
+    assert_eq!(queue.launch(&kernel, &[2], None), CL_SUCCESS, "{most} bytes");
+    assert_eq!((words(&queue, &big, 0, 1), words(&queue, &big, 4 * last as usize, 1)), (vec![40], vec![41]), "{most} bytes");
 }

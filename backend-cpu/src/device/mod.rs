@@ -102,6 +102,7 @@ impl CpuDevice {
         let (nans, conversions) = (Options::get().checks_nans(), Options::get().checks_conversions());
         let value_checks = if cpu.style.checked { ValueChecks { nans, conversions, undefined: true } } else { ValueChecks::NONE };
         let target = Target { value_checks, marks_async_copies: cpu.style.checked, ..target };
+        let target = if cpu.style.checked { target.without_independent_subgroups() } else { target };
         let target = if !cpu.style.isa.caps().has_fma_f64 { target.without_fused_fma() } else { target };
         let target = if Options::get().inline.as_deref() == Some("0") {
             Target { inlining: target.inlining.keeping_all(), ..target }

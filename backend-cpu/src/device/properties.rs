@@ -42,8 +42,8 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         driver: format!("{} {}", env!("CARGO_PKG_VERSION"), isa.name()),
         api: "CPU",
         global_memory: memory,
-        // Leave a quarter of the memory to the host.
-        max_allocation: (memory / 4 * 3) & !4095,
+        // The system provides pages at the first access, so a buffer may be as large as the memory.
+        max_allocation: memory,
         local_memory: target.language.max_local_memory,
         max_constant_size: MAX_CONSTANT,
         max_constant_args: MAX_CONSTANT_ARGS,

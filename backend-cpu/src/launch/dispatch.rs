@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wgcl_compiler::vectorize::abi::LaunchContext;
 
 use crate::launch::arguments::ArgumentBlock;
+use crate::launch::subgroups::{Places, Scheduler};
 use crate::memory::arena::Arena;
 use crate::program::Variant;
 use crate::threads::thread_pool::Work;
@@ -40,6 +41,12 @@ impl Dispatch {
 
 impl Work for Dispatch {
     fn run(&self, groups: Range<u64>, arena: &mut Arena) -> bool {
+        if self.variant.subgroups > 0 {
+            let Some(worker) = arena.reserve(Places::of(&self.variant).size()) else { return false };
+            // SAFETY: the reasons below hold. The arena has the size that the scheduler needs.
+            unsafe { Scheduler::run(&self.variant, &self.context, worker.arena, groups) };
+            return true;
+        }
         let Some(mut worker) = arena.reserve(self.variant.arena) else { return false };
         // SAFETY: the context points to arguments in the layout of this variant, which `_arguments` keeps. It also
         // points to the memory of its program, which the launch keeps until all groups are done. The arena has the size

@@ -16,6 +16,7 @@ use wgcl_runtime::workers::Urgency;
 use crate::launch::arguments::ArgumentBlock;
 use crate::launch::dispatch::Dispatch;
 use crate::launch::plan::{LaunchPlan, PlanContext, PlannedRegion, program_of};
+use crate::launch::subgroups::schedule;
 use crate::memory::host_allocation::HostAllocation;
 use crate::memory::{CpuMemory, MemoryTracker};
 use crate::ndrange::Region;
@@ -310,6 +311,7 @@ fn context(launch: &Launch, plan: &LaunchPlan, program: &CpuProgram) -> LaunchCo
         variables: places.global,
         fused: fma_bits as *const () as u64,
         check: sanitizer::check_access as *const () as u64,
+        scheduler: schedule as *const () as u64,
         num_groups: plan.num_groups,
         global_size: plan.global_size,
         global_offset: plan.global_offset,

@@ -11,4 +11,5 @@ pub(crate) mod engine;
 pub(crate) mod plan;
 pub(crate) mod queue;
 mod shared_copy;
+pub(crate) mod subgroups;
 pub(crate) mod transfer;

@@ -20,7 +20,8 @@ impl Arena {
             self.memory = None;
             self.memory = Some(HostAllocation::new(bytes.max(GRANULARITY).checked_next_multiple_of(GRANULARITY)?)?);
         }
-        Some(WorkerContext { arena: self.memory.as_ref()?.address() as u64 })
+        let arena = self.memory.as_ref()?.address() as u64;
+        Some(WorkerContext { arena, local: arena })
     }
 }
 

@@ -73,6 +73,17 @@ impl Code {
         self.memory.as_ref().map(|memory| memory.range().0.addr())
     }
 
+    /// The kernel's function.
+    pub(crate) const fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// Commits the pages of the calling thread's stack that the kernel uses, on Windows.
+    pub(crate) fn commit_stack(&self) {
+        #[cfg(windows)]
+        super::stack::commit(self.stack);
+    }
+
     /// Runs a range of work-groups.
     ///
     /// # Safety
@@ -82,8 +93,7 @@ impl Code {
     /// accesses through its arguments.
     pub(crate) unsafe fn run(&self, launch: &LaunchContext, worker: &mut WorkerContext, groups: Range<u64>) {
         let _fp_environment = DefaultFpEnvironment::new();
-        #[cfg(windows)]
-        super::stack::commit(self.stack);
+        self.commit_stack();
         // SAFETY: the caller ensures the conditions in the documentation of this function.
         unsafe { (self.entry)(launch, worker, groups.start, groups.end) };
     }

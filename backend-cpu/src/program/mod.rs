@@ -30,7 +30,7 @@ use crate::program::key::VariantKey;
 use crate::sanitizer::report::Reports;
 
 pub(crate) mod code;
-mod fp_environment;
+pub(crate) mod fp_environment;
 #[cfg(target_os = "linux")]
 mod jitdump;
 pub(crate) mod key;
@@ -146,6 +146,8 @@ pub(crate) struct Variant {
     pub(crate) stack: u32,
     /// Bytes of a thread's arena that it needs.
     pub(crate) arena: u64,
+    /// The number of gangs of a group, if they may wait for each other. Otherwise 0.
+    pub(crate) subgroups: u32,
     /// The printf format strings; `None` if the kernel cannot print.
     pub(crate) printf: Option<Table>,
     /// The accesses that the sanitizer checks.
@@ -174,6 +176,7 @@ impl Machine for Cpu {
             args: kernel.args.clone(),
             stack: kernel.stack,
             arena: kernel.arena,
+            subgroups: kernel.subgroups,
             printf: kernel.prints.then(|| kernel.printed.clone()),
             sites: kernel.sites.as_slice().into(),
         })

@@ -186,13 +186,13 @@ fn storage_buffers(limits: &wgpu::Limits) -> u32 {
     device_limit.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
-/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. The result is at
-/// most a quarter of the device's memory, as in NVIDIA's OpenCL.
+/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. The driver and other
+/// programs need some of the memory, so the result is at most 15/16 of it.
 fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> {
     let SizeLimits { buffer, allocation } = facts.size_limits?;
-    // NVIDIA's driver reports 4 GiB as the largest allocation, and allocates 32 GiB.
+    // NVIDIA's driver reports 4 GiB as the largest allocation, and allocates almost all of the memory.
     let allocation = if info.vendor == NVIDIA { u64::MAX } else { allocation };
-    Some((memory(kind(info.device_type), facts)? / 4).min(buffer).min(allocation) & !255)
+    Some((memory(kind(info.device_type), facts)? / 16 * 15).min(buffer).min(allocation) & !255)
 }
 
 /// Returns the maximum allocation size. `by_address` is the maximum size of a buffer that is accessed by address. If it
@@ -342,6 +342,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         subgroups,
         subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
         subgroup_sizes: subgroup_sizes(&info, &facts, capabilities),
+        independent_subgroups: false,
         // Without SPIR-V passthrough, a shader may be HLSL, whose compiler may split an fma.
         fused_fma: info.vendor == NVIDIA && capabilities.spirv,
         denormals: llvmpipe || facts.float_controls.denorm_preserve & 2 != 0,

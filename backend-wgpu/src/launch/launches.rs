@@ -6,7 +6,6 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg};
 use wgcl_compiler::launch::{LaunchKey, SplitBindings, Words};
-use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
@@ -20,6 +19,7 @@ use crate::launch::merge_buffers::MergedBuffers;
 use crate::launch::ndrange::{GroupRange, GroupSpan, Region, dispatches};
 use crate::launch::pipeline::Pipeline;
 use crate::launch::plan::LaunchPlan;
+use crate::launch::printf_copy::PrintfCopy;
 use crate::launch::program::WgpuProgram;
 use crate::launch::replay_cache::{CachedLaunch, LaunchCache, MemorySource, RecordedDispatch};
 use crate::launch::thread_coarsening::CoarsenedLaunch;
@@ -67,6 +67,7 @@ pub(crate) struct Launches {
     /// both.
     nulls: [Option<Arc<WgpuMemory>>; 2],
     printf: Arc<Pool>,
+    printf_copy: PrintfCopy,
     failure_word: Option<Arc<FailureWord>>,
 }
 
@@ -88,6 +89,7 @@ impl Launches {
             merged: None,
             nulls: [None, None],
             printf: Arc::default(),
+            printf_copy: PrintfCopy::default(),
             failure_word: None,
         }
     }
@@ -152,8 +154,8 @@ impl Launches {
         if let (Some(merged), Some(merged_buffer)) = (copied, &self.merged) {
             merged.copy_out(batch, merged_buffer)?;
         }
-        for (from, to) in stages.iter().filter_map(|stage| stage.output.as_ref()?.copy()) {
-            batch.copy((from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
+        for output in stages.iter().filter_map(|stage| stage.output.as_ref()) {
+            self.printf_copy.record(batch, output)?;
         }
         if let Some((from, to)) = watched.as_ref().and_then(WatchedLaunch::copy) {
             batch.copy((from, 0), (to, 0), COPIED)?;

@@ -10,6 +10,7 @@ pub(crate) mod ndrange;
 pub(crate) mod pipeline;
 pub(crate) mod pipeline_prefetch;
 pub(crate) mod plan;
+mod printf_copy;
 pub(crate) mod program;
 pub(crate) mod replay_cache;
 pub(crate) mod split_bindings;

@@ -19,6 +19,8 @@ pub(crate) enum Direction {
     Up,
     /// Copies write the buffer, and the host reads it.
     Down,
+    /// Built-in kernels write the buffer, and the host reads it. Only for devices with a Vulkan queue.
+    DownByKernel,
 }
 
 #[derive(Debug)]
@@ -40,6 +42,7 @@ impl HostBuffer {
             }
             Direction::Up => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
             Direction::Down => BufferUsages::COPY_DST | BufferUsages::MAP_READ,
+            Direction::DownByKernel => BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::MAP_READ,
         };
         let (buffer, mapping) = gpu.buffer(size, usage, true)?;
         Ok(Self { id: gpu.fresh_id(), buffer, size, mapping })

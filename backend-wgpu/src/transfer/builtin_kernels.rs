@@ -2,6 +2,8 @@
 //! large copies: on an H100, vkCmdCopyBuffer between two buffers in device memory takes four times as long as the
 //! kernel.
 //!
+//! The printf buffer is also copied by a kernel, because only the device knows the number of bytes to copy.
+//!
 //! Each invocation writes whole words of the destination. No two invocations write the same word, and no bytes
 //! outside of the range change.
 
@@ -18,6 +20,8 @@ use crate::vulkan::queue::{self, BindingType};
 const GROUP: u64 = 64;
 /// Maximum number of groups of these kernels. Each work-item writes several words.
 const MAX_GROUPS: u32 = 4096;
+/// Maximum number of groups of `copy_counted`.
+const MAX_COUNTED_GROUPS: u32 = 64;
 /// Vectors that a group of `copy_wide` moves per iteration, four per work-item.
 const WIDE_GROUP: u64 = 1024;
 /// Size in bytes of the parameters of all kernels, including the pattern.
@@ -103,6 +107,15 @@ fn copy_wide(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_
     }
 }
 
+// Copies a word that counts the words after it, and these words. `end` is the number of words of each buffer.
+@compute @workgroup_size(64)
+fn copy_counted(@builtin(global_invocation_id) id: vec3<u32>) {
+    let last = min(source[0], parameters.end - 1u) + 1u;
+    for (var word = id.x; word < last; word += parameters.stride) {
+        destination[word] = source[word];
+    }
+}
+
 @compute @workgroup_size(64)
 fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = parameters.begin / 4u;
@@ -118,6 +131,7 @@ fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
 pub(crate) enum Builtin {
     Copy,
     CopyWide,
+    CopyCounted,
     Fill,
 }
 
@@ -126,6 +140,7 @@ impl Builtin {
         match self {
             Self::Copy => "copy",
             Self::CopyWide => "copy_wide",
+            Self::CopyCounted => "copy_counted",
             Self::Fill => "fill",
         }
     }
@@ -154,6 +169,8 @@ impl Builtin {
     pub(crate) fn groups(self, size: u64, max_groups: u32) -> (u32, u32) {
         let (count, max_groups, each) = match self {
             Self::CopyWide => (size.div_ceil(WIDE_GROUP), max_groups, WIDE_GROUP),
+            // Most launches print little.
+            Self::CopyCounted => (size.div_ceil(4 * GROUP), max_groups.min(MAX_COUNTED_GROUPS), GROUP),
             Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), max_groups.min(MAX_GROUPS), GROUP),
         };
         let groups = count.clamp(1, u64::from(max_groups));
@@ -168,7 +185,7 @@ const BINDINGS: [(u32, BindingType, u64); 3] =
 
 /// The kernels on a device, created on first use.
 #[derive(Debug, Default)]
-pub(crate) struct Builtins([Option<ComputePipeline>; 3]);
+pub(crate) struct Builtins([Option<ComputePipeline>; 4]);
 
 impl Builtins {
     pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<ComputePipeline> {

@@ -20,7 +20,8 @@
 //! * **Shuffles** of types other than `i32` become shuffles of `i32`.
 //!
 //! The pass runs at launch, when the group size is known. It does not run for the CPU device, which has its own
-//! implementation (`vectorize/collective.rs`, `vectorize/group/collective.rs`).
+//! implementation (`vectorize/collective.rs`, `vectorize/group/collective.rs`). There is one exception: if subgroups
+//! wait for each other (`vectorize/progress.rs`), the CPU device uses the expansion of work-group operations.
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
@@ -36,7 +37,7 @@ pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
         let usual = cx.target.language.subgroup_size;
         let kernel = module.functions.first().and_then(|function| function.kernel.as_ref());
         let lanes = kernel.map_or(usual, |kernel| kernel.subgroup_size(usual));
-        run(module, cx.key.kernel.local_size, lanes);
+        run(module, cx.key.kernel.local_size, Some(lanes));
     }
     Ok(!cx.target.native)
 });
@@ -49,13 +50,19 @@ struct GroupSlots {
     vote: Option<Global>,
 }
 
-/// Expands the operations in every function of a module for this work-group size. `lanes` is the maximum subgroup size.
-pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
+/// Expands the work-group operations in every function of a module for this work-group size.
+pub(crate) fn expand_work_groups(module: &mut Module, local_size: [u32; 3]) {
+    run(module, local_size, None);
+}
+
+/// Expands the operations in every function of a module for this work-group size. `lanes` is the maximum subgroup size,
+/// or `None` if subgroup operations stay.
+pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: Option<u32>) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
     let mut memory = GroupSlots::default();
     for index in 0..module.functions.len() {
         let mut used = false;
-        module.functions[index].body.walk(&mut |inst| used |= matches!(inst.op, Op::Group { .. }));
+        module.functions[index].body.walk(&mut |inst| used |= matches!(inst.op, Op::Group { sub, .. } if !sub || lanes.is_some()));
         if !used {
             continue;
         }
@@ -67,7 +74,8 @@ pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
             memory: &mut memory,
             local_size,
             items,
-            lanes: lanes.min(items.next_power_of_two()),
+            lanes: lanes.map_or(1, |lanes| lanes.min(items.next_power_of_two())),
+            expands_subgroups: lanes.is_some(),
             constants: Constants::of(&body),
             out: Vec::new(),
             span: Span::NONE,
@@ -93,8 +101,9 @@ struct Expander<'a> {
     local_size: [u32; 3],
     /// The number of work-items of a work-group.
     items: u32,
-    /// Maximum subgroup size.
+    /// Maximum subgroup size, if the pass expands subgroup operations.
     lanes: u32,
+    expands_subgroups: bool,
     constants: Constants,
     out: Vec<Inst>,
     span: Span,
@@ -118,7 +127,7 @@ impl Expander<'_> {
             self.span = inst.span;
             let new = match &inst.op {
                 Op::Group { sub: false, op, args } => self.work_group(*op, args),
-                Op::Group { sub: true, op, args } => self.subgroup(*op, args),
+                Op::Group { sub: true, op, args } if self.expands_subgroups => self.subgroup(*op, args),
                 _ => None,
             };
             match (new, inst.results.first()) {

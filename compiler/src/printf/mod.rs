@@ -20,12 +20,18 @@ use crate::pointer::{program_identity, split_pointer};
 use format::{Length, Piece, Spec};
 
 /// Size in bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.
-pub const BUFFER_SIZE: u32 = 1 << 20;
+pub const BUFFER_SIZE: u32 = 16 << 20;
 /// Number of words for records.
 pub const CAPACITY: u32 = BUFFER_SIZE / 4 - 1;
 
 /// The output of a call whose format is not in the program's constant memory, which is undefined behaviour.
 const UNKNOWN_FORMAT: &[u8] = b"printf: the format is not a string literal\n";
+
+/// Returns the number of bytes in use of a printf buffer that begins with `bytes`.
+pub fn used_bytes(bytes: &[u8]) -> u64 {
+    let count = bytes.first_chunk().map_or(0, |&count| u32::from_le_bytes(count));
+    4 * (1 + u64::from(count.min(CAPACITY)))
+}
 
 /// A format and the types of its arguments. Several calls of `printf` can share a site.
 #[derive(Clone, Debug, PartialEq, Eq)]

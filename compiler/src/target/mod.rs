@@ -137,6 +137,8 @@ pub struct Language {
     /// The subgroup sizes that a kernel may require, as the bitwise OR of the sizes. 0 if only the device selects the
     /// size.
     pub subgroup_sizes: u32,
+    /// Subgroups of a work-group make independent progress: a subgroup can wait for a value that another one writes.
+    pub independent_subgroups: bool,
     /// The device's `fma` is fused and fast.
     pub fused_fma: bool,
     /// The device preserves single-precision denormals.
@@ -288,6 +290,14 @@ impl Target {
         self
     }
 
+    /// Returns the same device with subgroups that may not wait for each other. The sanitizer runs one work-item after
+    /// the other.
+    #[must_use]
+    pub fn without_independent_subgroups(mut self) -> Self {
+        self.language.independent_subgroups = false;
+        self.with_extensions()
+    }
+
     /// Returns the same target with updated extensions and features, see [`Language::with_extensions`].
     #[must_use]
     pub fn with_extensions(self) -> Self {
@@ -435,6 +445,9 @@ impl Language {
             ]);
             if self.int64 {
                 extensions.push("cl_intel_subgroups_long");
+            }
+            if self.independent_subgroups {
+                extensions.push("cl_khr_subgroups");
             }
             if self.subgroup_sizes != 0 {
                 extensions.push("cl_intel_required_subgroup_size");

@@ -60,6 +60,7 @@ impl Target {
             subgroups: true,
             subgroup_size: 128,
             subgroup_sizes: 0,
+            independent_subgroups: false,
             fused_fma: false,
             denormals: true,
             rounds_to_half: false,
@@ -121,9 +122,10 @@ impl Target {
             large_objects: true,
             subgroup_size: 16,
             subgroup_sizes: 4 | 8 | 16,
+            independent_subgroups: true,
             fused_fma: true,
             rounds_to_half: true,
-            max_local_memory: 64 << 10,
+            max_local_memory: 1 << 20,
             ..full.language
         };
         let inlining = Inlining { takes_addresses: true, ..full.inlining };

@@ -48,6 +48,10 @@ pub struct LaunchContext {
     pub check: u64,
     /// The first argument of the check function.
     pub checker: u64,
+    /// Address of a function `fn(u64, u64, u64) -> u64`, the scheduler of subgroups. Kernels with
+    /// [`NativeKernel::subgroups`] call it. The parameters are the address of the worker context, a
+    /// [`SubgroupRequest`], and for a claim the number of the group.
+    pub scheduler: u64,
     /// Groups of this dispatch in each dimension.
     pub group_count: [u32; 3],
     /// The id of this dispatch's first group in each dimension.
@@ -62,7 +66,20 @@ pub struct LaunchContext {
     pub work_dim: u32,
 }
 
-/// The context of a thread that runs groups.
+/// A request of a kernel to the scheduler of subgroups ([`LaunchContext::scheduler`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum SubgroupRequest {
+    /// Assigns the next gang of a group to the calling stack. The result is the number of the gang, or the number of
+    /// gangs if none is left. On the first stack, the other gangs have then ended.
+    Claim,
+    /// Another gang may run.
+    Pause,
+    /// Returns when all gangs of the group have made this request or have ended.
+    Barrier,
+}
+
+/// The context of a stack that runs groups.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerContext {
@@ -70,6 +87,8 @@ pub struct WorkerContext {
     /// variables, and values that are live across barriers. The initial contents do not matter. No other thread may
     /// access them while groups run.
     pub arena: u64,
+    /// Address of the arena whose work-group memory is used. Only kernels with [`NativeKernel::subgroups`] read it.
+    pub local: u64,
 }
 
 /// Alignment of the argument block, in bytes.
@@ -90,6 +109,9 @@ pub struct NativeKernel {
     pub frames: Vec<FunctionFrame>,
     /// Bytes of a worker's arena.
     pub arena: u64,
+    /// The number of gangs of a group, if the gangs wait for each other. Each gang may then need its own stack and
+    /// arena, and the kernel calls [`LaunchContext::scheduler`]. Otherwise 0.
+    pub subgroups: u32,
     /// The layout of arguments.
     pub args: ArgPlaces,
     /// Bytes of work-group memory of the kernel's own variables.

@@ -106,7 +106,7 @@ impl Vectorizer<'_> {
     pub(super) fn global_addr(&mut self, global: Global) -> Lowered<V> {
         let object = self.module.globals.get(global.index()).ok_or_else(|| internal!("no object {global}"))?;
         let (base, at) = match object.space {
-            Space::Local => (self.frame.base, self.frame.local.globals[global.index()]),
+            Space::Local => (self.frame.local_base, self.frame.local.globals[global.index()]),
             space => {
                 let offset =
                     if space == Space::Constant { offset_of!(LaunchContext, constants) } else { offset_of!(LaunchContext, variables) };

@@ -64,8 +64,9 @@ impl Vectorizer<'_> {
     /// Converts a generic pointer to a named address space, or to null if it points to another address space. An
     /// address is global if it is outside of the arena's work-group and private memory.
     fn cast_to_named_space(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
-        let local = (0, self.frame.local.size);
+        let local = (self.frame.local_base, self.frame.local.size);
         let (start, size) = self.frame.private_range;
+        let (start, size) = (self.arena_at(start), size);
         let inside = match to {
             Type::Ptr(Space::Local) => self.is_within(mode, regs, local),
             Type::Ptr(Space::Private) => self.is_within(mode, regs, (start, size)),
@@ -81,9 +82,8 @@ impl Vectorizer<'_> {
         self.select_regs(Scalar::I64, mode, &inside, regs, &null)
     }
 
-    /// Computes a `bool` that is true for addresses in bytes `start..start + size` of the arena.
-    fn is_within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
-        let start = self.arena_at(start);
+    /// Computes a `bool` that is true for addresses in bytes `start..start + size`.
+    fn is_within(&mut self, mode: Mode, regs: &[V], (start, size): (V, u32)) -> Regs {
         let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
         let offset = self.bin_regs(VBin::Sub, Scalar::I64, mode, regs, &start);
         let size = self.number(Scalar::I64, mode, u64::from(size));

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! 0           work-group memory: the module's variables, then those whose size the host sets
+//! header      only if subgroups make independent progress: the address of the worker context
 //! private     private variables of called functions, then of the kernel: one copy for each work-item of a gang, or of
 //!             the group in kernels with barriers
 //! frames      per function: arguments and results of its calls, operands of scalarised operations, values that are
@@ -59,6 +60,15 @@ impl LocalMemory {
     }
 }
 
+/// The properties of a kernel that determine the size of its arena.
+#[derive(Clone, Copy)]
+pub(super) struct ArenaSize {
+    pub shape: Shape,
+    /// The number of work-items for which the kernel has private variables at a time.
+    pub copies: u32,
+    pub has_header: bool,
+}
+
 /// The layout of the arena for a kernel and the functions that it calls. Offsets are in bytes.
 pub(super) struct ArenaLayout {
     pub local: LocalMemory,
@@ -67,27 +77,28 @@ pub(super) struct ArenaLayout {
     pub variables: Vec<u32>,
     /// The first byte after all private variables.
     pub end: u32,
+    /// The offset of the header, if the arena has one.
+    header: Option<u32>,
     /// The offset and size of the private variables that generic pointers may point into.
     private_range: (u32, u32),
 }
 
 impl ArenaLayout {
-    /// Creates the layout for function 0 and called functions. `copies` is the number of work-items for which the
-    /// kernel has private variables at a time.
-    pub(super) fn of(module: &Module, kernel: &Function, called: &[Func], args: &[u32], shape: Shape, copies: u32) -> Self {
+    /// Creates the layout for function 0 and called functions.
+    pub(super) fn of(module: &Module, kernel: &Function, called: &[Func], args: &[u32], size: ArenaSize) -> Self {
+        let ArenaSize { shape, copies, has_header } = size;
         let local = LocalMemory::of(&module.globals, args);
         let count = module.functions.len();
-        let (end, private) = (local.size, vec![PrivateMemory::default(); count]);
-        let mut this = Self { local, private, variables: vec![0; count], end, private_range: (0, 0) };
+        let header = has_header.then_some(local.size);
+        let start = local.size.saturating_add(if has_header { ARENA_ALIGN } else { 0 });
+        let private = vec![PrivateMemory::default(); count];
+        let mut this = Self { local, private, variables: vec![0; count], end: start, header, private_range: (0, 0) };
         for &func in called {
             this.place(func, &module.functions[func.index()], shape.lanes, shape.lanes);
         }
         this.place(Func(0), kernel, shape.lanes, copies);
-        this.private_range = if called.is_empty() {
-            (this.variables[0], this.private[0].stride.saturating_mul(copies))
-        } else {
-            (this.local.size, this.end - this.local.size)
-        };
+        this.private_range =
+            if called.is_empty() { (this.variables[0], this.private[0].stride.saturating_mul(copies)) } else { (start, this.end - start) };
         this
     }
 
@@ -106,6 +117,8 @@ impl ArenaLayout {
         let next = next.next_multiple_of(ARENA_ALIGN);
         Frame {
             base: V(0),
+            local_base: V(0),
+            header: self.header,
             local: self.local.clone(),
             private,
             variables: V(0),
@@ -131,6 +144,10 @@ fn element_major_range(private: &PrivateMemory, variables: u32, items: u32) -> (
 pub(super) struct Frame {
     /// The address of the arena.
     pub base: V,
+    /// The address of the arena whose work-group memory is used: `base`, unless several stacks run a group.
+    pub local_base: V,
+    /// The offset of the header, if the arena has one.
+    pub header: Option<u32>,
     pub local: LocalMemory,
     pub private: PrivateMemory,
     /// The address of the variables of the gang's first work-item.

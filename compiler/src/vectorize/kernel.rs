@@ -13,7 +13,8 @@ use wgcl_codegen::vir::{
 use super::Style;
 use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
-use super::frame::{ArenaLayout, Frame};
+use super::frame::{ArenaLayout, ArenaSize, Frame};
+use super::plan::Plan;
 use super::sanitize::AccessSite;
 use super::shape::{Mode, Shape};
 use super::uniformity::{Entry, LaneShape, Uniformity};
@@ -33,6 +34,8 @@ pub(super) struct VectorizedKernel {
     /// Bytes of the arena.
     pub arena: u32,
     pub args: ArgPlaces,
+    /// The number of gangs of a group if they make independent progress, otherwise 0.
+    pub subgroups: u32,
     pub local_memory: u32,
     pub private_memory: u32,
     pub lanes: u32,
@@ -40,10 +43,11 @@ pub(super) struct VectorizedKernel {
     pub sites: Vec<AccessSite>,
 }
 
-/// Vectorises function 0 of a module, and the functions that it calls, for gangs of a shape.
-pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, shape: Shape) -> Lowered<VectorizedKernel> {
+/// Vectorises function 0 of a module, and the functions that it calls.
+pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, plan: Plan) -> Lowered<VectorizedKernel> {
+    let Plan { shape, independent, .. } = plan;
     let mut kernel = module.functions[0].clone();
-    let by_groups = shape.gangs() > 1 && has_barrier(&kernel.body);
+    let by_groups = shape.gangs() > 1 && !independent && has_barrier(&kernel.body);
     if by_groups {
         super::group::switches::expand(&mut kernel);
     }
@@ -51,7 +55,7 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
     let called: Vec<Func> = order.into_iter().filter(|func| func.0 != 0).collect();
     let copies = if by_groups { shape.gangs() * shape.lanes } else { shape.lanes };
-    let arena = ArenaLayout::of(module, &kernel, &called, &key.local_args, shape, copies);
+    let arena = ArenaLayout::of(module, &kernel, &called, &key.local_args, ArenaSize { shape, copies, has_header: independent });
     let may_have_returned = by_groups && super::control::returns_early(&kernel.body);
     let uniformity = Uniformity::of(&kernel, shape, arena.private[0].clone(), Entry::Kernel { may_have_returned });
     let calls = called_uniformity(module, &called, shape, &arena, &uniformity);
@@ -100,6 +104,7 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
         entry,
         arena: frame.size(),
         args,
+        subgroups: if independent { shape.gangs() } else { 0 },
         local_memory: arena.local.module_bytes,
         private_memory: arena.private.iter().map(|private| private.stride + private.element_major_bytes).sum(),
         lanes: shape.lanes,
@@ -146,6 +151,7 @@ fn lower_called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, k
     let launch = lower.emit(Register::I64, VOp::Param(0));
     let base = lower.emit(Register::I64, VOp::Param(1));
     lower.begin(launch, base, ArgPlaces::default(), key);
+    lower.begin_called_progress();
     lower.own_call = Some(call.clone());
     lower.frame.variables = lower.arena_at(variables);
     lower.frame.element_major = lower.arena_at(lower.frame.element_major_at);
@@ -173,11 +179,14 @@ fn lower_kernel(
     let [launch, worker, first, end] = params[..] else { return Err(internal!("expected four parameters")) };
     let base = lower.load_invariant(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
     lower.begin(launch, base, args, key);
+    lower.begin_progress(worker);
     lower.frame.variables = lower.arena_at(variables);
     lower.frame.element_major = lower.arena_at(lower.frame.element_major_at);
     lower.kernel_params(&key.samplers)?;
-    let done = lower.groups(first, end, |this| {
-        if by_groups { this.by_groups(&function.body) } else { this.gang_loop(|this| this.lower_body(&function.body)) }
+    let done = lower.groups(first, end, |this, group| match () {
+        () if by_groups => this.by_groups(&function.body),
+        () if this.progress.is_some() => this.claimed_gangs(group, |this| this.lower_body(&function.body)),
+        () => this.gang_loop(|this| this.lower_body(&function.body)),
     })?;
     lower.b.enter(done);
     lower.b.end(Terminator::Return(None));
@@ -192,7 +201,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     fn begin(&mut self, launch: V, base: V, args: ArgPlaces, key: &KernelKey) {
-        self.frame.base = base;
+        (self.frame.base, self.frame.local_base) = (base, base);
         self.items = Items { launch: Some(launch), args, enqueued: key.enqueued_local_size, ..Items::default() };
     }
 
@@ -214,8 +223,8 @@ impl<'a> Vectorizer<'a> {
         self.masks.slots.extend(masks);
     }
 
-    /// Emits the loop over a range of groups. Returns the block after the loop.
-    fn groups(&mut self, first: V, end: V, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<vir::Block> {
+    /// Emits the loop over a range of groups. `body` gets the number of the group. Returns the block after the loop.
+    fn groups(&mut self, first: V, end: V, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<vir::Block> {
         let count = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_count) + 4 * dimension));
         let base = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_base) + 4 * dimension));
         let wide = count.map(|count| self.op(Register::I64, VOp::Cast(VCast::ZExt, count)));
@@ -244,7 +253,7 @@ impl<'a> Vectorizer<'a> {
         }
         self.items.group = Some(ids);
         self.report_group_begin();
-        body(self)?;
+        body(self, number)?;
         self.report_group_end();
         // Increment the group id of dimension 0, and carry to the next dimension where it wraps around.
         let (one, zero) = (self.i32(1), self.i32(0));
@@ -319,7 +328,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Emits the code of a gang, and enters the block `latch` after it.
-    fn gang(&mut self, latch: vir::Block, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
+    pub(super) fn gang(&mut self, latch: vir::Block, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
         self.begin_gang();
         body(self)?;
         if !self.b.is_ended() {

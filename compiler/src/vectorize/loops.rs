@@ -35,6 +35,8 @@ pub(super) struct LoopState {
     /// Whether the only `continue` of the loop is at the end of its body. Then no inactive lane waits for the next
     /// iteration.
     single_continue: bool,
+    /// Whether work-items may wait for other work-items in the loop.
+    may_wait: bool,
     /// Whether the body of the loop may return. Otherwise, the slots of enclosing constructs do not change in the loop.
     returns: bool,
 }
@@ -57,8 +59,11 @@ impl<'a> Vectorizer<'a> {
     pub(super) fn do_continue(&mut self, values: &[Value]) -> Lowered<()> {
         let state = self.masks.loops.last().ok_or_else(|| internal!("a continue outside of loops"))?;
         let (splits, header, params, next) = (state.splits, state.header, state.params.clone(), state.next.clone());
-        let single_continue = state.single_continue;
+        let (single_continue, may_wait) = (state.single_continue, state.may_wait);
         let values = self.coerce_all(values, &params);
+        if may_wait && next.is_none() {
+            self.pause();
+        }
         if !splits {
             self.jump(header, values);
         } else if let Some(next) = next {
@@ -121,6 +126,7 @@ impl<'a> Vectorizer<'a> {
             out: 0..0,
             next: None,
             single_continue: true,
+            may_wait: self.may_wait(inst),
             returns: false,
         };
         self.masks.loops.push(state);
@@ -161,6 +167,7 @@ impl<'a> Vectorizer<'a> {
             out: out.clone(),
             next: next.clone(),
             single_continue: !several,
+            may_wait: self.may_wait(inst),
             returns,
         };
         self.masks.loops.push(state);
@@ -192,7 +199,15 @@ impl<'a> Vectorizer<'a> {
             let masks: Regs = SmallVec::from_slice(&self.masks.slots[alive.clone()]);
             let any = self.any(&masks);
             let (again, done) = (self.header_args(next), self.exit_args(out.clone()));
-            self.b.end(Terminator::Branch(any, Target::new(header, again), Target::new(exit, done)));
+            if self.may_wait(inst) {
+                let pause = self.b.block();
+                self.b.end(Terminator::Branch(any, Target::new(pause, []), Target::new(exit, done)));
+                self.b.enter(pause);
+                self.pause();
+                self.jump(header, again);
+            } else {
+                self.b.end(Terminator::Branch(any, Target::new(header, again), Target::new(exit, done)));
+            }
         }
         self.masks.split_depth -= 1;
         if !self.b.is_ended() {

@@ -13,6 +13,7 @@
 //! - [`collective`]: collective operations
 //! - [`scalarize`]: operations without vector instructions
 //! - [`sanitize`]: accesses with a check before them
+//! - [`waits`], [`progress`]: subgroups that wait for each other
 //!
 //! Optimisations, among others:
 //! - [`subword_packing`]: packs contiguous narrow numbers
@@ -46,6 +47,7 @@ mod ops;
 mod plan;
 mod printf;
 mod private;
+mod progress;
 pub mod report;
 pub mod sanitize;
 mod scalarize;
@@ -56,6 +58,7 @@ mod uniformity;
 mod unmasked_copy;
 mod value;
 mod vectorizer;
+mod waits;
 mod work_items;
 
 use wgcl_codegen::{Annotations, Disassembly, Isa, vir};
@@ -127,6 +130,7 @@ pub fn compile_with_lines(
         frames: code.frames,
         code: code.bytes,
         arena: u64::from(made.arena),
+        subgroups: made.subgroups,
         args: made.args,
         local_memory: made.local_memory,
         private_memory: made.private_memory,
@@ -154,13 +158,16 @@ fn planned(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, 
     if plan.prefers_large_offsets() && !key.kernel.large_offsets {
         specialised = prepare(&key.clone().changed(|key| key.kernel.large_offsets = true))?;
     }
+    if plan.independent {
+        crate::passes::groups::expand_work_groups(&mut specialised, key.kernel.local_size);
+    }
     Ok((specialised, plan))
 }
 
 fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::VectorizedKernel> {
     let (specialised, plan) = planned(module, kernel, key, target, style)?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
-    let vectorize = || kernel::vectorize(&specialised, &key.kernel, target.language.fused_fma, style, plan.shape);
+    let vectorize = || kernel::vectorize(&specialised, &key.kernel, target.language.fused_fma, style, plan);
     let made = stage("vectors", vectorize).map_err(|defect| internal("vectors", defect.to_string()))?;
     if cfg!(debug_assertions) {
         vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;

@@ -28,6 +28,13 @@ impl Vectorizer<'_> {
             Op::Zero { dst, size, .. } => self.copy(*dst, None, *size),
             Op::Atomic { op, ptr, value, ty } => self.atomic(result, *op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(result, [*ptr, *expected, *desired], *ty),
+            Op::Barrier(fence) if self.progress.is_some() => {
+                self.wait_for_gangs();
+                if !self.shape.isa.caps().has_strong_memory_order && fence.reaches_other_groups() {
+                    self.b.effect(VOp::Fence);
+                }
+                Ok(())
+            }
             // The lanes of a gang run in lockstep, and a group runs on one thread, so a barrier needs no
             // synchronisation. It only orders accesses as other groups observe them, with acquire and release
             // semantics. Processors with a strong memory order need no code for this. Other groups cannot observe local
@@ -254,7 +261,7 @@ impl Vectorizer<'_> {
                 (KernelParam::Local { .. }, _) => {
                     let at = locals.next().unwrap_or(0);
                     let by = self.i64(u64::from(at));
-                    smallvec![self.op(Register::I64, VOp::Bin(VBin::Add, self.frame.base, by))]
+                    smallvec![self.op(Register::I64, VOp::Bin(VBin::Add, self.frame.local_base, by))]
                 }
                 (KernelParam::Sampler, _) => {
                     let bits = samplers.next().copied().unwrap_or(0);

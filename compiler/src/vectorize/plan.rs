@@ -21,7 +21,7 @@ use super::gather_bound::{contains_loop, is_gather_bound};
 use super::private::PrivateMemory;
 use super::shape::{Shape, subgroup_size};
 use super::uniformity::{Entry, Uniformity};
-use super::{dimension, interleave, locks, subword_packing};
+use super::{dimension, interleave, locks, subword_packing, waits};
 use crate::ir::{Function, Module};
 use crate::launch::KernelKey;
 
@@ -46,6 +46,9 @@ pub(super) struct Plan {
     pub shape: Shape,
     /// The reason for a shape with one lane.
     pub scalar: Option<ScalarReason>,
+    /// Whether the subgroups of a group make independent progress ([`super::progress`]). A program can rely on this
+    /// only if it observes its subgroups, because their members are implementation-defined.
+    pub independent: bool,
 }
 
 impl Plan {
@@ -67,11 +70,15 @@ impl Plan {
         } else {
             match planner.best_shape() {
                 Some(shape) => shape,
-                None => return Self { shape: Shape::scalar(style.isa, key.local_size), scalar: Some(ScalarReason::Gathers) },
+                None => {
+                    let shape = Shape::scalar(style.isa, key.local_size);
+                    return Self { shape, scalar: Some(ScalarReason::Gathers), independent: false };
+                }
             }
         };
         let shape = if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape };
-        Self { shape, scalar: (shape.lanes == 1).then(|| planner.scalar_reason(style)) }
+        let independent = subgroups && !style.checked && shape.gangs() > 1 && waits::may_wait(module);
+        Self { shape, scalar: (shape.lanes == 1).then(|| planner.scalar_reason(style)), independent }
     }
 
     /// Whether the kernel is faster with 64-bit offsets. Scalar code must extend 32-bit offsets at each access.

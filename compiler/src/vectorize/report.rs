@@ -114,10 +114,10 @@ pub struct KernelReport {
 pub fn report(module: &Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<KernelReport> {
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
     let (specialised, plan) = planned(module, kernel, key, target, style)?;
-    let made = kernel::vectorize(&specialised, &key.kernel, target.language.fused_fma, style, plan.shape)
+    let made = kernel::vectorize(&specialised, &key.kernel, target.language.fused_fma, style, plan)
         .map_err(|defect| internal("vectors", defect.to_string()))?;
     let code = wgcl_codegen::compile(&made.module, style.isa).map_err(|error| internal("codegen", error.to_string()))?;
-    let Plan { shape, scalar } = plan;
+    let Plan { shape, scalar, independent } = plan;
     let accesses = accesses(&specialised, shape, &forms(&made.module, shape));
     let work = work(&specialised.functions[0], &accesses);
     Ok(KernelReport {
@@ -127,7 +127,7 @@ pub fn report(module: &Module, kernel: &str, key: &LaunchKey, target: &Target, s
         is_along_dimension: shape.along_dimension,
         scalar,
         has_partial_gang: shape.has_partial_gang(),
-        is_split_at_barriers: shape.gangs() > 1 && has_barrier(&specialised.functions[0].body),
+        is_split_at_barriers: shape.gangs() > 1 && !independent && has_barrier(&specialised.functions[0].body),
         private_memory: made.private_memory,
         local_memory: made.local_memory,
         stack: code.stack,

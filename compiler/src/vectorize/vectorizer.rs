@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp, Block, Builder, CastOp, Op, Target, Terminator, Type as Register, Value as V};
 
 use super::frame::Frame;
+use super::progress::Progress;
 use super::shape::Shape;
 use super::uniformity::Uniformity;
 use super::value::{Regs, Val};
@@ -116,6 +117,8 @@ pub(super) struct Vectorizer<'a> {
     /// The layout of the arena.
     pub(super) frame: Frame,
     /// The ids and arguments of the gang.
+    /// `None` unless the subgroups of a group make independent progress.
+    pub(super) progress: Option<Progress>,
     pub(super) items: Items,
 }
 
@@ -173,6 +176,7 @@ impl<'a> Vectorizer<'a> {
             derived_addresses: FxHashSet::default(),
             group: None,
             frame,
+            progress: None,
             items: Items::default(),
         }
     }

@@ -23,5 +23,10 @@ pub fn reserve(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     let (most, memory) = (size(CL_DEVICE_MAX_MEM_ALLOC_SIZE), size(CL_DEVICE_GLOBAL_MEM_SIZE));
     let has = most > bytes as u64;
     assert!(!is_cpu() || has || memory < bytes as u64 * 3 / 2, "{most} of {memory} bytes");
-    has.then(|| MEMORY.lock().unwrap_or_else(PoisonError::into_inner))
+    has.then(alone)
+}
+
+/// Waits until no other test has a large memory object.
+pub fn alone() -> MutexGuard<'static, ()> {
+    MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }

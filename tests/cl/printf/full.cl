@@ -1,15 +1,15 @@
-// A full buffer: calls without space return -1. Records here are three words; 1 MiB holds 87,381 of them.
+// A full buffer: calls without space return -1. Records here are nine words; 16 MiB holds 466,033 of them.
 
 kernel void fill(global int *count)
 {
     for (int k = 0; k < 100; ++k)
-        if (printf("%.0s", "nothing") == 0)
+        if (printf("%.0s%.0s%.0s%.0s", "", "", "", "") == 0)
             atomic_inc(count);
 }
-// run: fill global=2000 local=50
+// run: fill global=5000 local=50
 // arg count: int[1]
 // requires: wgcl int64
-// expect count: 87381
+// expect count: 466033
 
 kernel void after(void)
 {

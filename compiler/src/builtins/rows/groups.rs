@@ -44,7 +44,9 @@ fn has_arithmetic(version: u32, target: &Target) -> bool {
 
 /// Whether the language version and the device have subgroup functions.
 pub(crate) fn has_subgroups(version: u32, target: &Target) -> bool {
-    target.has_extension("cl_intel_subgroups") || (version >= 200 && target.has_feature("__opencl_c_subgroups"))
+    target.has_extension("cl_khr_subgroups")
+        || target.has_extension("cl_intel_subgroups")
+        || (version >= 200 && target.has_feature("__opencl_c_subgroups"))
 }
 
 const fn work_row(name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
