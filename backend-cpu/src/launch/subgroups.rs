@@ -1,13 +1,13 @@
 //! The scheduler of kernels whose subgroups wait for each other (`wgcl_compiler::vectorize::SubgroupRequest`).
 //!
 //! The groups of a dispatch run on the *first stack*, that of the thread. While a gang on the first stack waits, the
-//! scheduler runs other gangs of the same group on stacks of their own. Such a stack starts when a gang waits, runs
+//! scheduler runs other gangs of the same group on separate stacks. Such a stack starts when a gang waits, runs
 //! gangs that have not started, and ends when none is left. So a group whose gangs do not wait uses only the first
 //! stack. All stacks of a group belong to one thread, and switch only in calls of the scheduler.
 //!
 //! # Memory
-//! The arena of the thread starts with the arena of the first stack. A stack and an arena for each other gang of a group
-//! follow. Their pages are touched only if the stack starts.
+//! The arena of the thread starts with the arena of the first stack. A stack and an arena for each other gang of a
+//! group follow. Their pages are touched only if the stack starts.
 
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
@@ -314,7 +314,7 @@ mod tests {
     /// The state that the test kernel shares with the test. `LaunchContext::args` is its address.
     #[derive(Default)]
     struct State {
-        turn: AtomicU64,
+        passed: AtomicU64,
         ended: AtomicU64,
         wrong: AtomicU64,
     }
@@ -330,15 +330,15 @@ mod tests {
                     if gang >= GANGS {
                         break;
                     }
-                    while state.turn.load(Ordering::Relaxed) % GANGS != GANGS - 1 - gang {
+                    while state.passed.load(Ordering::Relaxed) % GANGS != GANGS - 1 - gang {
                         schedule(worker, SubgroupRequest::Pause as u64, 0);
                     }
-                    state.turn.fetch_add(1, Ordering::Relaxed);
+                    state.passed.fetch_add(1, Ordering::Relaxed);
                     for _ in 0..3 {
                         schedule(worker, SubgroupRequest::Barrier as u64, 0);
-                        // Before all gangs arrive, some have not increased `turn`.
+                        // Before all gangs arrive, some have not increased `passed`.
                         let all = (group + 1 - FIRST) * GANGS;
-                        state.wrong.fetch_add(u64::from(state.turn.load(Ordering::Relaxed) != all), Ordering::Relaxed);
+                        state.wrong.fetch_add(u64::from(state.passed.load(Ordering::Relaxed) != all), Ordering::Relaxed);
                     }
                     state.ended.fetch_add(1, Ordering::Relaxed);
                 }

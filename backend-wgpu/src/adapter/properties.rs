@@ -186,8 +186,8 @@ fn storage_buffers(limits: &wgpu::Limits) -> u32 {
     device_limit.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
-/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. The driver and other
-/// programs need some of the memory, so the result is at most 15/16 of it.
+/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. The driver and
+/// other programs need some of the memory, so the result is at most 15/16 of it.
 fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> {
     let SizeLimits { buffer, allocation } = facts.size_limits?;
     // NVIDIA's driver reports 4 GiB as the largest allocation, and allocates almost all of the memory.

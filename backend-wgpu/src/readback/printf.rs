@@ -48,7 +48,7 @@ impl Buffer {
         Ok(Self { memory, down })
     }
 
-    /// Copies the first `size` bytes to the host with a submission of its own, and calls `f` with them. Only for devices
+    /// Copies the first `size` bytes to the host with a separate submission, and calls `f` with them. Only for devices
     /// without a Vulkan queue.
     fn read_again(&self, gpu: &Gpu, size: u64, f: &mut dyn FnMut(&[u8])) -> BackendResult<()> {
         let down = HostBuffer::new(gpu, size, Direction::Down)?;

@@ -67,7 +67,7 @@ struct Analysis<'a> {
     values: FxHashMap<Value, Dependence>,
     /// The expected value of each compare-and-exchange, by its result.
     expected: FxHashMap<Value, Value>,
-    /// What memory depends on, because values were stored to it.
+    /// The dependence of the values in memory.
     memory: Dependence,
     waiting: FxHashSet<*const Inst>,
     next_loop: u32,

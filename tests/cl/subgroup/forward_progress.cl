@@ -7,19 +7,19 @@
 // Each subgroup waits for the next one, so the last subgroup ends first.
 kernel void reverse_chain(global int *order)
 {
-    local atomic_int turn;
+    local atomic_int next;
     if (get_local_linear_id() == 0)
-        atomic_init(&turn, (int)get_num_sub_groups() - 1);
+        atomic_init(&next, (int)get_num_sub_groups() - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
     int id = get_sub_group_id();
     if (get_sub_group_local_id() == 0) {
-        while (atomic_load_explicit(&turn, memory_order_acquire, memory_scope_work_group) != id)
+        while (atomic_load_explicit(&next, memory_order_acquire, memory_scope_work_group) != id)
             ;
-        atomic_store_explicit(&turn, id - 1, memory_order_release, memory_scope_work_group);
+        atomic_store_explicit(&next, id - 1, memory_order_release, memory_scope_work_group);
     }
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     barrier(CLK_LOCAL_MEM_FENCE);
-    order[get_global_linear_id()] = atomic_load_explicit(&turn, memory_order_relaxed, memory_scope_work_group);
+    order[get_global_linear_id()] = atomic_load_explicit(&next, memory_order_relaxed, memory_scope_work_group);
 }
 // run: reverse_chain global=960 local=192
 // arg order: int[960] = 7
@@ -28,23 +28,23 @@ kernel void reverse_chain(global int *order)
 // arg order: int[600] = 7
 // expect order: -1
 
-// The same without barriers, in global memory, with volatile accesses.
-kernel void volatile_chain(volatile global int *turns, global int *out)
+// A chain without barriers, in global memory, with volatile accesses.
+kernel void volatile_chain(volatile global int *nexts, global int *out)
 {
     int id = get_sub_group_id();
-    volatile global int *turn = turns + get_group_id(0);
-    while (*turn != (int)get_num_sub_groups() - 1 - id)
+    volatile global int *next = nexts + get_group_id(0);
+    while (*next != (int)get_num_sub_groups() - 1 - id)
         ;
     mem_fence(CLK_GLOBAL_MEM_FENCE);
-    out[get_global_id(0)] = *turn + id - (int)get_num_sub_groups();
+    out[get_global_id(0)] = *next + id - (int)get_num_sub_groups();
     sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
     if (get_sub_group_local_id() == 0)
-        *turn = (int)get_num_sub_groups() - id;
+        *next = (int)get_num_sub_groups() - id;
 }
 // run: volatile_chain global=1000 local=100
-// arg turns: int[10]
+// arg nexts: int[10]
 // arg out: int[1000] = 7
-// expect turns: _
+// expect nexts: _
 // expect out: -1
 
 int step(volatile local int *flag, int round, int *history)
