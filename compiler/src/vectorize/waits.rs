@@ -52,6 +52,11 @@ impl Dependence {
     const fn or(self, other: Self) -> Self {
         Self { observed: self.observed | other.observed, read: self.read | other.read }
     }
+
+    /// Returns the part for some loops. A value that is defined outside of a loop does not change in the loop.
+    const fn within(self, loops: Loops) -> Self {
+        Self { observed: self.observed & loops, read: self.read & loops }
+    }
 }
 
 /// An enclosing loop.
@@ -208,7 +213,7 @@ impl<'a> Analysis<'a> {
                 if space != Some(Space::Constant) {
                     let is_shared = space != Some(Space::Private);
                     let observes = is_shared && (*volatile || loops.iter().any(|enclosing| enclosing.has_fence));
-                    dependence = dependence.or(self.memory).or(if observes { observation } else { read });
+                    dependence = dependence.or(self.memory.within(inside)).or(if observes { observation } else { read });
                 }
             }
             Op::Store { .. } | Op::Copy { .. } => self.store(dependence),
@@ -230,7 +235,7 @@ impl<'a> Analysis<'a> {
                     dependence = dependence.or(observation);
                     self.store(dependence);
                 }
-                dependence = dependence.or(self.memory).or(read);
+                dependence = dependence.or(self.memory.within(inside)).or(read);
             }
             Op::Image { .. } => dependence = dependence.or(read),
             _ => {}
