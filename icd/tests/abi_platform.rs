@@ -227,7 +227,7 @@ fn device_limits_reach_the_minimum_of_the_specification() {
         assert!(device::<usize>(CL_DEVICE_MAX_PARAMETER_SIZE) >= 4096);
         assert!(device::<u64>(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) >= 64 << 10);
         assert!(device::<u32>(CL_DEVICE_MAX_CONSTANT_ARGS) >= 8);
-        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= if is_cpu() { 64 << 10 } else { 32 << 10 });
+        assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= if is_cpu() { 1 << 20 } else { 32 << 10 });
         // The alignment is in bits. It must suffice for the largest built-in type, long16.
         assert!(device::<u32>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) >= 1024);
     }

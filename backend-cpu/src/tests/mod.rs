@@ -507,7 +507,7 @@ fn pointers_in_program_memory_are_host_addresses() {
 fn the_device_reports_its_properties() {
     let (device, _) = device(3);
     let properties = device.properties();
-    assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 64 << 10, 4096));
+    assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 1 << 20, 4096));
     assert!(
         properties.unified_memory && properties.native_kernels && properties.max_allocation == (properties.global_memory / 4 * 3) & !4095
     );
