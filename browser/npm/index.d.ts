@@ -1,7 +1,7 @@
 /** The kind of device for which a program is compiled. It determines the features of the language, such as `double`. */
 export type Device = "cpu" | "vulkan" | "webgpu" | "metal" | "direct3d12" | "opengl-es";
 /** An instruction set of CPUs. */
-export type Cpu = "sse4.2" | "avx2" | "avx512" | "armv8" | "armv8.2";
+export type Cpu = "sse4.2" | "avx2" | "avx512" | "armv8" | "armv8.2" | "sve-128" | "sve-256" | "sve-512";
 export type Language = "wgsl" | "msl" | "hlsl" | "glsl";
 export type ImageFormat = "rgba8" | "rgba8uint" | "rgba32float" | "r8" | "r32float";
 export type Bytes = ArrayBuffer | ArrayBufferView;

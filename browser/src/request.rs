@@ -26,7 +26,7 @@ macro_rules! names {
 names!(Device for compiler::Device {
     Cpu = "cpu", Vulkan = "vulkan", WebGpu = "webgpu", Metal = "metal", Direct3d12 = "direct3d12", OpenGlEs = "opengl-es",
 });
-names!(Cpu for compiler::Cpu { Sse42 = "sse4.2", Avx2 = "avx2", Avx512 = "avx512", Armv8 = "armv8", Armv82 = "armv8.2" });
+names!(Cpu for compiler::Cpu { Sse42 = "sse4.2", Avx2 = "avx2", Avx512 = "avx512", Armv8 = "armv8", Armv82 = "armv8.2", Sve128 = "sve-128", Sve256 = "sve-256", Sve512 = "sve-512" });
 names!(Language for compiler::Language { Wgsl = "wgsl", Msl = "msl", Hlsl = "hlsl", Glsl = "glsl" });
 names!(Format for compiler::ImageFormat {
     Rgba8 = "rgba8", Rgba8Uint = "rgba8uint", Rgba32Float = "rgba32float", R8 = "r8", R32Float = "r32float",

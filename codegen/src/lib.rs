@@ -22,7 +22,7 @@ pub mod vir;
 
 pub use listing::{Annotations, Disassembly};
 pub use mach::code::{Code, CodegenError, FunctionFrame, LineEntry};
-pub use target::{A64Level, Isa, IsaCaps, X86Level};
+pub use target::{A64Level, Isa, IsaCaps, SveLength, X86Level};
 
 /// Compiles a module. Builds with debug assertions verify it first.
 ///

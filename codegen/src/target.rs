@@ -29,13 +29,38 @@ pub enum X86Level {
     Avx512,
 }
 
-/// A level of AArch64. A higher level includes the lower levels.
+/// A level of AArch64. A higher level includes the lower levels, but SVE with one vector length does not include SVE
+/// with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum A64Level {
     /// Armv8.0 with Advanced SIMD, as in the Cortex-A53. Vectors have 16 bytes.
     V8,
     /// Armv8.2 with the extensions FP16, LSE and DotProd, as in the Cortex-A76 and Apple's processors.
     V82,
+    /// [`Self::V82`] with SVE. The processor's vectors must have exactly this length.
+    Sve(SveLength),
+}
+
+/// The length of SVE's vector registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SveLength {
+    /// 128 bits, as in the Neoverse V2.
+    Bits128,
+    /// 256 bits, as in the Neoverse V1.
+    Bits256,
+    /// 512 bits, as in the A64FX.
+    Bits512,
+}
+
+impl SveLength {
+    /// Returns the size of a vector register in bytes.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Bits128 => 16,
+            Self::Bits256 => 32,
+            Self::Bits512 => 64,
+        }
+    }
 }
 
 /// The capabilities of an instruction set, and costs of operations.
@@ -139,6 +164,11 @@ impl A64Level {
                 max_interleaved_vectors: 4,
                 interleaves_straight_code: true,
             },
+            // The costs are those of Advanced SIMD: on the Neoverse V1, a gather of eight 32-bit lanes also occupies
+            // the vector pipes for about as long as eight vector operations.
+            Self::Sve(length) => {
+                IsaCaps { vector_bytes: length.bytes(), has_masked_memory: true, has_gather: true, has_scatter: true, ..Self::V82.caps() }
+            }
         }
     }
 }
@@ -152,6 +182,9 @@ impl Isa {
             Self::X86(X86Level::Avx512) => "avx512",
             Self::A64(A64Level::V8) => "armv8",
             Self::A64(A64Level::V82) => "armv8.2",
+            Self::A64(A64Level::Sve(SveLength::Bits128)) => "sve-128",
+            Self::A64(A64Level::Sve(SveLength::Bits256)) => "sve-256",
+            Self::A64(A64Level::Sve(SveLength::Bits512)) => "sve-512",
         }
     }
 
@@ -165,6 +198,15 @@ impl Isa {
     pub const ARMV8: Self = Self::A64(A64Level::V8);
     /// Armv8.2 with FP16, LSE and DotProd.
     pub const ARMV8_2: Self = Self::A64(A64Level::V82);
+    /// SVE with vectors of 16 bytes.
+    pub const SVE_128: Self = Self::A64(A64Level::Sve(SveLength::Bits128));
+    /// SVE with vectors of 32 bytes.
+    pub const SVE_256: Self = Self::A64(A64Level::Sve(SveLength::Bits256));
+    /// SVE with vectors of 64 bytes.
+    pub const SVE_512: Self = Self::A64(A64Level::Sve(SveLength::Bits512));
+    /// All instruction sets. Those of one architecture are in ascending order.
+    pub const ALL: [Self; 8] =
+        [Self::SSE42, Self::AVX2, Self::AVX512, Self::ARMV8, Self::ARMV8_2, Self::SVE_128, Self::SVE_256, Self::SVE_512];
 
     /// Returns the best instruction set that the processor and the operating system support. Returns `None` without
     /// SSE4.2 or POPCNT.
@@ -189,7 +231,13 @@ impl Isa {
         if !has!("neon") {
             return None;
         }
-        Some(if has!("fp16") && has!("lse") && has!("dotprod") { Self::ARMV8_2 } else { Self::ARMV8 })
+        if !(has!("fp16") && has!("lse") && has!("dotprod")) {
+            return Some(Self::ARMV8);
+        }
+        let bytes = if has!("sve") { crate::exec::sve_vector_bytes() } else { 0 };
+        let lengths = [SveLength::Bits128, SveLength::Bits256, SveLength::Bits512];
+        let length = lengths.into_iter().find(|length| length.bytes() == bytes);
+        Some(length.map_or(Self::ARMV8_2, |length| Self::A64(A64Level::Sve(length))))
     }
 
     /// Returns `None`: no instruction set is supported on this architecture.
@@ -210,6 +258,7 @@ impl Isa {
     pub fn includes(self, other: Self) -> bool {
         match (self, other) {
             (Self::X86(level), Self::X86(other)) => level >= other,
+            (Self::A64(A64Level::Sve(length)), Self::A64(A64Level::Sve(other))) => length == other,
             (Self::A64(level), Self::A64(other)) => level >= other,
             (Self::X86(_), Self::A64(_)) | (Self::A64(_), Self::X86(_)) => false,
         }

@@ -11,8 +11,16 @@ use std::path::{Path, PathBuf};
 use wgcl_codegen::vir::{Module, read};
 use wgcl_codegen::{CodegenError, Isa, compile, disassemble};
 
-const ISAS: [(Isa, &str); 5] =
-    [(Isa::AVX512, "avx512"), (Isa::AVX2, "avx2"), (Isa::SSE42, "sse4.2"), (Isa::ARMV8_2, "armv8.2"), (Isa::ARMV8, "armv8")];
+const ISAS: [(Isa, &str); 8] = [
+    (Isa::AVX512, "avx512"),
+    (Isa::AVX2, "avx2"),
+    (Isa::SSE42, "sse4.2"),
+    (Isa::ARMV8_2, "armv8.2"),
+    (Isa::ARMV8, "armv8"),
+    (Isa::SVE_128, "sve-128"),
+    (Isa::SVE_256, "sve-256"),
+    (Isa::SVE_512, "sve-512"),
+];
 
 /// The assembly of each function of a file. Each function is compiled as its own module.
 fn output(text: &str) -> String {
@@ -30,8 +38,8 @@ fn output(text: &str) -> String {
                     // Addresses are omitted, so that a longer instruction changes one line.
                     let lines = assembly.lines().filter(|line| !line.ends_with(':')).map(|line| line.get(8..).unwrap_or(line));
                     let lines = lines.collect::<Vec<_>>().join("\n");
-                    // Omit the assembly for Armv8.0 if it equals that for Armv8.2.
-                    if isa != Isa::ARMV8 || lines != last {
+                    // Omit the assembly for a level of AArch64 if it equals that for the previous level.
+                    if !matches!(isa, Isa::A64(_)) || lines != last {
                         writeln!(out, "# {name}, {isa_name}: {} bytes\n{lines}\n", code.constants).unwrap();
                     }
                     last = lines;

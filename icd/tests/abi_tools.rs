@@ -57,5 +57,9 @@ fn compiled_kernels_are_dumped() {
         .collect();
     assert!(usize::from_str_radix(fields[1], 16).is_ok_and(|bytes| sizes.contains(&bytes)), "{map}, {sizes:?}");
     assert!(u64::from_str_radix(fields[0], 16).is_ok_and(|address| address != 0));
-    assert!(["sse4.2", "avx2", "avx512", "armv8", "armv8.2"].map(|isa| format!("a_kernel_to_see.{isa}")).contains(&fields[2].to_owned()));
+    assert!(
+        ["sse4.2", "avx2", "avx512", "armv8", "armv8.2", "sve-128", "sve-256", "sve-512"]
+            .map(|isa| format!("a_kernel_to_see.{isa}"))
+            .contains(&fields[2].to_owned())
+    );
 }

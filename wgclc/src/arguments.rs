@@ -102,6 +102,15 @@ pub enum InstructionSet {
     /// AArch64 with FP16, LSE and DotProd, vectors of 16 bytes
     #[value(name = "armv8.2")]
     Armv82,
+    /// AArch64 with SVE, vectors of 16 bytes
+    #[value(name = "sve-128")]
+    Sve128,
+    /// AArch64 with SVE, vectors of 32 bytes
+    #[value(name = "sve-256")]
+    Sve256,
+    /// AArch64 with SVE, vectors of 64 bytes
+    #[value(name = "sve-512")]
+    Sve512,
 }
 
 impl From<InstructionSet> for Isa {
@@ -112,6 +121,9 @@ impl From<InstructionSet> for Isa {
             InstructionSet::Avx512 => Self::AVX512,
             InstructionSet::Armv8 => Self::ARMV8,
             InstructionSet::Armv82 => Self::ARMV8_2,
+            InstructionSet::Sve128 => Self::SVE_128,
+            InstructionSet::Sve256 => Self::SVE_256,
+            InstructionSet::Sve512 => Self::SVE_512,
         }
     }
 }

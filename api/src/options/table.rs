@@ -83,7 +83,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CPU_ISA",
-        kind: Kind::Word(&["sse4.2", "avx2", "avx512", "armv8", "armv8.2"]),
+        kind: Kind::Word(&["sse4.2", "avx2", "avx512", "armv8", "armv8.2", "sve-128", "sve-256", "sve-512"]),
         audience: Audience::User,
         default: "the processor's best",
         doc: "The best instruction set that the CPU device uses. A name of another architecture has no effect.",

@@ -124,7 +124,9 @@ mod tests {
         assert_eq!(accepted(option, "avx521".to_owned(), &mut messages), None);
         assert_eq!(
             messages,
-            ["WGCL_CPU_ISA: `avx521` is ignored; expected `sse4.2`, `avx2`, `avx512`, `armv8` or `armv8.2`; did you mean `avx512`?"]
+            [
+                "WGCL_CPU_ISA: `avx521` is ignored; expected `sse4.2`, `avx2`, `avx512`, `armv8`, `armv8.2`, `sve-128`, `sve-256` or `sve-512`; did you mean `avx512`?"
+            ]
         );
         messages.clear();
         let names = ["WGCL_CHEK", "WGCL_TEST_DEVICE", "WGCL_LIBRARY", "WGCL_LOG", "HOME", "WGCL_"];

@@ -147,15 +147,15 @@ impl<I: MachineInst> Edit<I> {
         live_out
     }
 
-    /// Returns the largest number of live general registers, and of live vector registers, in each block.
-    pub(crate) fn pressure(&self) -> Vec<[u32; 2]> {
+    /// Returns the largest numbers of live registers of each class in each block. See [`class_index`].
+    pub(crate) fn pressure(&self) -> Vec<[u32; 3]> {
         let mut classes = vec![0; self.vregs];
         let regs =
             self.blocks.iter().flat_map(|block| block.insts.iter().flat_map(EditInst::defs).chain(block.block.params.iter().copied()));
         regs.for_each(|reg| classes[reg.vreg()] = class_index(reg));
         let live_out = self.live_out();
         let most = |(EditBlock { insts, .. }, mut live): (&EditBlock<I>, Vec<u64>)| {
-            let mut counts = [0_u32; 2];
+            let mut counts = [0_u32; 3];
             for (word, bits) in live.iter().enumerate() {
                 (0..64).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| counts[classes[word * 64 + bit]] += 1);
             }
@@ -167,7 +167,7 @@ impl<I: MachineInst> Edit<I> {
                 for reg in inst.uses() {
                     counts[class_index(reg)] += u32::from(!set(&mut live, reg, true));
                 }
-                most = [most[0].max(counts[0]), most[1].max(counts[1])];
+                most = [0, 1, 2].map(|class| most[class].max(counts[class]));
             }
             most
         };
@@ -177,7 +177,11 @@ impl<I: MachineInst> Edit<I> {
 
 /// Returns the index of a register's class in the result of [`Edit::pressure`].
 pub(crate) fn class_index(reg: VReg) -> usize {
-    usize::from(reg.class() != RegClass::Int)
+    match reg.class() {
+        RegClass::Int => 0,
+        RegClass::Float => 1,
+        RegClass::Vector => 2,
+    }
 }
 
 /// Adds a register to a set if `value` is true, otherwise removes it. Returns whether the set contained the register.

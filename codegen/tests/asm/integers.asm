@@ -76,6 +76,32 @@ ret
 
 # wide_products, armv8: no value of type i64x4
 
+# wide_products, sve-128: no value of type i64x4
+
+# wide_products, sve-256: 36 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z5, [x0]
+ldr     z4, [x0, #0x1, mul vl]
+ptrue   p6.b
+mul     z5.d, p6/m, z5.d, z4.d
+str     z5, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# wide_products, sve-512: 44 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p2.d, vl4
+ld1d    {z16.d}, p2/z, [x0]
+add     x6, x0, #0x20
+ld1d    {z17.d}, p2/z, [x6]
+ptrue   p0.b
+mul     z16.d, p0/m, z16.d, z17.d
+st1d    {z16.d}, p2, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+
 # three_operand_logic, avx512: 34 bytes
 endbr64
 push %rbp
@@ -106,6 +132,34 @@ ret
 
 # three_operand_logic, armv8: no value of type i32x8
 
+# three_operand_logic, sve-128: no value of type i32x8
+
+# three_operand_logic, sve-256: 40 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z2, [x0]
+ldr     z4, [x0, #0x1, mul vl]
+ldr     z6, [x0, #0x2, mul vl]
+and     z16.d, z2.d, z4.d
+eor     z16.d, z16.d, z6.d
+str     z16, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# three_operand_logic, sve-512: 48 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p2.s, vl8
+ld1w    {z4.s}, p2/z, [x0]
+add     x6, x0, #0x20
+ld1w    {z17.s}, p2/z, [x6]
+ld1w    {z16.s}, p2/z, [x0, #0x1, mul vl]
+and     z17.d, z4.d, z17.d
+eor     z16.d, z17.d, z16.d
+st1w    {z16.s}, p2, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+
 # reverse, avx512: 26 bytes
 endbr64
 push %rbp
@@ -133,6 +187,31 @@ ret
 # reverse, armv8.2: no value of type i32x8
 
 # reverse, armv8: no value of type i32x8
+
+# reverse, sve-128: no value of type i32x8
+
+# reverse, sve-256: 36 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z2, [x0]
+adr     x17, 0x40
+ldr     z4, [x17]
+tbl     z6.s, {z2.s}, z4.s
+str     z6, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# reverse, sve-512: 40 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p2.s, vl8
+ld1w    {z4.s}, p2/z, [x0]
+adr     x17, 0x40
+ldr     z6, [x17]
+tbl     z16.s, {z4.s}, z6.s
+st1w    {z16.s}, p2, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
 
 # ticks, avx512: 22 bytes
 endbr64

@@ -36,6 +36,28 @@ ret
 
 # masked_copy, armv8: no value of type m32x8
 
+# masked_copy, sve-128: no value of type m32x8
+
+# masked_copy, sve-256: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z3, [x0]
+ptrue   p5.b
+cmpgt   p7.s, p5/z, z3.s, #0x0
+st1w    {z3.s}, p7, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# masked_copy, sve-512: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p3.s, vl8
+ld1w    {z5.s}, p3/z, [x0]
+cmpgt   p7.s, p3/z, z5.s, #0x0
+st1w    {z5.s}, p7, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
+
 # select, avx512: 39 bytes
 endbr64
 push %rbp
@@ -67,6 +89,33 @@ ret
 # select, armv8.2: no value of type f32x8
 
 # select, armv8: no value of type f32x8
+
+# select, sve-128: no value of type f32x8
+
+# select, sve-256: 40 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z2, [x0]
+ldr     z4, [x0, #0x1, mul vl]
+ptrue   p6.b
+fcmgt   p0.s, p6/z, z4.s, z2.s
+sel     z16.s, p0, z2.s, z4.s
+str     z16, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# select, sve-512: 44 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p2.s, vl8
+ld1w    {z4.s}, p2/z, [x0]
+add     x6, x0, #0x20
+ld1w    {z16.s}, p2/z, [x6]
+fcmgt   p0.s, p2/z, z16.s, z4.s
+mov     z16.s, p0/m, z4.s
+st1w    {z16.s}, p2, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
 
 # any, avx512: 45 bytes
 endbr64
@@ -107,4 +156,46 @@ ret
 # any, armv8.2: no value of type m32x8
 
 # any, armv8: no value of type m32x8
+
+# any, sve-128: no value of type m32x8
+
+# any, sve-256: 68 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z2, [x0]
+ldr     z4, [x0, #0x1, mul vl]
+ptrue   p6.b
+cmpeq   p0.s, p6/z, z2.s, z4.s
+ptest   p6, p0.b
+b.eq    0x38
+adr     x17, 0x60
+ldr     z16, [x17]
+uaddv   d16, p0, z16.s
+fmov    w0, s16
+ldp     x29, x30, [sp], #0x10
+ret
+mov     w0, #-0x1
+ldp     x29, x30, [sp], #0x10
+ret
+
+# any, sve-512: 76 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p2.s, vl8
+ld1w    {z4.s}, p2/z, [x0]
+add     x6, x0, #0x20
+ld1w    {z16.s}, p2/z, [x6]
+cmpeq   p0.s, p2/z, z4.s, z16.s
+ptrue   p1.b
+ptest   p1, p0.b
+b.eq    0x40
+adr     x17, 0x80
+ldr     z16, [x17]
+uaddv   d18, p0, z16.s
+fmov    w0, s18
+ldp     x29, x30, [sp], #0x10
+ret
+mov     w0, #-0x1
+ldp     x29, x30, [sp], #0x10
+ret
 

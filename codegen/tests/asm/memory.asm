@@ -32,6 +32,28 @@ ret
 
 # gather, armv8: no value of type f32x8
 
+# gather, sve-128: no value of type f32x8
+
+# gather, sve-256: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z3, [x1]
+ptrue   p5.b
+ld1w    {z7.s}, p5/z, [x0, z3.s, sxtw #0x2]
+str     z7, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# gather, sve-512: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p3.s, vl8
+ld1w    {z5.s}, p3/z, [x1]
+ld1w    {z7.s}, p3/z, [x0, z5.s, sxtw #0x2]
+st1w    {z7.s}, p3, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
+
 # scatter, avx512: 37 bytes
 endbr64
 push %rbp
@@ -51,6 +73,20 @@ ret
 # scatter, armv8.2: no value of type i32x16
 
 # scatter, armv8: no value of type i32x16
+
+# scatter, sve-128: no value of type i32x16
+
+# scatter, sve-256: no value of type i32x16
+
+# scatter, sve-512: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z3, [x1]
+ldr     z5, [x1, #0x1, mul vl]
+ptrue   p7.b
+st1w    {z5.s}, p7, [x0, z3.s, sxtw #0x2]
+ldp     x29, x30, [sp], #0x10
+ret
 
 # bytes, avx512: 40 bytes
 endbr64
@@ -89,6 +125,31 @@ ret
 # bytes, armv8.2: no value of type i32x8
 
 # bytes, armv8: no value of type i32x8
+
+# bytes, sve-128: no value of type i32x8
+
+# bytes, sve-256: 36 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p3.b
+ld1b    {z7.s}, p3/z, [x0]
+mov     z16.s, #0x3
+mul     z7.s, p3/m, z7.s, z16.s
+st1b    {z7.s}, p3, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# bytes, sve-512: 40 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p3.s, vl8
+ld1b    {z16.s}, p3/z, [x0]
+mov     z7.s, #0x3
+ptrue   p0.b
+mul     z16.s, p0/m, z16.s, z7.s
+st1b    {z16.s}, p3, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
 
 # counter, avx512: 32 bytes
 endbr64
@@ -153,6 +214,17 @@ b.ne    0x38
 stlxr   w17, w3, [x6]
 cbnz    w17, 0x24
 dmb     ish
+ldp     x29, x30, [sp], #0x10
+ret
+
+# counter, sve-128: 36 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldaddal w1, w3, [x0]
+dmb     ish
+add     x6, x0, #0x4
+mov     x0, x1
+casal   w0, w3, [x6]
 ldp     x29, x30, [sp], #0x10
 ret
 

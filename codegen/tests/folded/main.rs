@@ -29,7 +29,7 @@ type Function = extern "C" fn(u64);
 /// The instruction sets of this processor.
 fn isas() -> impl Iterator<Item = Isa> {
     let best = Isa::detect();
-    let all = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV8_2];
+    let all = Isa::ALL;
     all.into_iter().filter(move |isa| best.is_some_and(|best| best.includes(*isa)))
 }
 

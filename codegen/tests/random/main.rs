@@ -27,7 +27,7 @@ fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
 /// Checks that the generated programs are valid, and that no address or branch depends on unspecified values.
 #[test]
 fn random_programs_are_valid_and_specified() {
-    let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8];
+    let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::SVE_256];
     let evaluated = |module: &Module, seed: u64| {
         verify(module).unwrap_or_else(|error| panic!("{seed}: {error}\n{module}"));
         let base = 0x7000_0000_0000;

@@ -26,6 +26,12 @@ pub enum Cpu {
     Armv8,
     /// AArch64 with FP16, LSE and DotProd.
     Armv82,
+    /// AArch64 with SVE and vectors of 16 bytes.
+    Sve128,
+    /// AArch64 with SVE and vectors of 32 bytes.
+    Sve256,
+    /// AArch64 with SVE and vectors of 64 bytes.
+    Sve512,
 }
 
 #[cfg(feature = "native")]
@@ -38,6 +44,9 @@ impl Cpu {
             Self::Avx512 => Isa::AVX512,
             Self::Armv8 => Isa::ARMV8,
             Self::Armv82 => Isa::ARMV8_2,
+            Self::Sve128 => Isa::SVE_128,
+            Self::Sve256 => Isa::SVE_256,
+            Self::Sve512 => Isa::SVE_512,
         })
     }
 }

@@ -86,7 +86,8 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
         lanes /= 2;
     }
     // Interleave two packed vectors of 16-bit words. With bytes, values that are not packed would need eight vectors.
-    if shape.isa.caps().interleaves_straight_code && lanes == 2 * shape.lanes && line.is_multiple_of(2 * lanes) {
+    let interleaves = shape.isa.caps().interleaves_straight_code && 2 * lanes <= MAX_LANES;
+    if interleaves && lanes == 2 * shape.lanes && line.is_multiple_of(2 * lanes) {
         lanes *= 2;
     }
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }

@@ -7,7 +7,7 @@ use fARM64::format::{FmtFormatter, format_to_string};
 use fARM64::{Decoder, DecoderOptions};
 
 use super::encode::Registers;
-use super::inst::{A64Inst, Cc};
+use super::inst::{A64Inst, Cc, Opcode};
 use super::regs::{SP, ZERO};
 use super::table as t;
 use crate::mach::code::CodegenError;
@@ -21,14 +21,26 @@ pub(super) fn assembly(word: u32, address: u64) -> String {
 
 /// Fails unless `word` decodes to the intended instruction with its registers and immediates.
 pub(super) fn check(word: u32, inst: &A64Inst, regs: &Registers) -> Result<(), CodegenError> {
-    // The decoder prints `orr` of two equal registers as its preferred alias, `mov`.
-    let same = regs[1] == regs[2] && inst.opcode == t::ORR_V;
-    let opcode = if same { t::MOV_VECTOR } else { inst.opcode };
-    let (intended, found) = (intended(&A64Inst { opcode, ..*inst }, regs), assembly(word, 0));
+    let (intended, found) = (intended(&A64Inst { opcode: alias(inst.opcode, regs), ..*inst }, regs), assembly(word, 0));
+    // The decoder prints `dupm` as `mov` unless another `mov` has the same effect.
+    let found = found.strip_prefix("dupm").map_or(found.clone(), |operands| format!("mov{operands}"));
     if normalized(&intended, inst.wide) == normalized(&found, inst.wide) {
         return Ok(());
     }
     Err(CodegenError::Decoded(format!("`{intended}` was encoded as {word:08x}, which decodes to `{found}`")))
+}
+
+/// Returns the opcode of the alias that the decoder prints for an instruction with these registers.
+fn alias(opcode: Opcode, [d, n, m, a]: &Registers) -> Opcode {
+    match opcode {
+        t::ORR_V if n == m => t::MOV_VECTOR,
+        t::ORR_Z if n == m => t::MOV_Z,
+        t::AND_P if n == m => t::MOV_P_ZEROING,
+        t::EOR_P if a == m => t::NOT_P,
+        t::SEL_P if d == m => t::MOV_P_MERGING,
+        t::SEL_Z if d == m => t::MOV_Z_MERGING,
+        opcode => opcode,
+    }
 }
 
 /// Returns the assembly name of a register. `kind` is a capital letter of the opcode texts (see
@@ -40,6 +52,7 @@ fn register(kind: char, number: u8, wide: bool) -> String {
         'P' => (general, true),
         'A' => ('x', true),
         'F' => (if wide { 'd' } else { 's' }, false),
+        'G' => ('p', false),
         other => (other.to_ascii_lowercase(), false),
     };
     match (prefix, number) {
@@ -122,7 +135,7 @@ fn condition(number: i64) -> &'static str {
     all.into_iter().find(|cc| *cc as i64 == number).map_or("?", Cc::name)
 }
 
-/// Returns the text with single spaces, and with hexadecimal immediates as unsigned numbers of 32 bits, or of 64 bits
+/// Returns the text with single spaces, and with integer immediates as unsigned numbers of 32 bits, or of 64 bits
 /// if `wide`.
 fn normalized(text: &str, wide: bool) -> String {
     let words: Vec<String> = text
@@ -131,7 +144,8 @@ fn normalized(text: &str, wide: bool) -> String {
             let number = word.strip_prefix("#").and_then(|rest| {
                 let (sign, digits) = rest.strip_prefix('-').map_or((1, rest), |rest| (-1, rest));
                 let (digits, end) = digits.strip_suffix(',').map_or((digits, ""), |digits| (digits, ","));
-                let number = i128::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
+                // The decoder prints some negative immediates of SVE as decimal numbers.
+                let number = digits.strip_prefix("0x").map_or_else(|| digits.parse(), |digits| i128::from_str_radix(digits, 16)).ok()?;
                 Some((sign * number, end))
             });
             match number {
@@ -165,11 +179,13 @@ mod tests {
         for &opcode in t::all() {
             // The decoder prints the text of these opcodes only with the stack pointer, with two equal registers, or
             // with the bits of a lane.
-            let special = [t::MOV_STACK, t::ADD_EXTENDED, t::SUB_EXTENDED, t::MOV_VECTOR, t::DUP_GPR].contains(&opcode);
-            if special || has_immediates(&opcode) {
+            let special = [t::MOV_STACK, t::ADD_EXTENDED, t::SUB_EXTENDED, t::MOV_VECTOR, t::DUP_GPR, t::DUP_Z_FIRST];
+            let aliases = [t::NOT_P, t::NOTS_P, t::MOV_P, t::MOV_P_ZEROING, t::MOV_P_MERGING, t::MOV_Z, t::MOV_Z_MERGING];
+            if special.contains(&opcode) || aliases.contains(&opcode) || has_immediates(&opcode) {
                 continue;
             }
-            let fields = ["d", "n", "m", "a"].map(|field| opcode.text.contains(field));
+            let has = |field: u8| opcode.text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_uppercase() && pair[1] == field);
+            let fields = [b'd', b'n', b'm', b'a'].map(has);
             let regs = std::array::from_fn(|at| regs[at].filter(|_| fields[at]));
             for wide in [false, true] {
                 let inst = A64Inst { opcode, wide: wide && opcode.wide != 0, regs: [Slot::None; 4], bits: 0, imms: [0; 2], pool: None };

@@ -1,22 +1,25 @@
 //! Emits the words of a function: prologue, instructions, moves of the register allocator, and branches.
 
-use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output};
+use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
 use super::encode::{encode, resolve};
 use super::frame::{Frame, scratch_constant};
-use super::inst::{A64Inst, Exclusive, Field, InstBuilder, MachInst, Test};
+use super::inst::{A64Inst, Exclusive, Field, InstBuilder, MachInst, Opcode, Test};
 use super::jumps::{Condition, Jump};
-use super::regs::{INT, SCRATCH, SP};
-use super::table::{self as t, Access};
+use super::regs::{INT, MASK, SCRATCH, SP};
+use super::table as t;
 use crate::mach::code::CodegenError;
 use crate::mach::function::MFunction;
 use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
 use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget, Text};
+use crate::target::{A64Level, Isa};
 
 struct Emitter<'a> {
     function: &'a MFunction<MachInst>,
     output: &'a Output,
     frame: Frame,
+    /// Bytes of a vector register.
+    register_bytes: u32,
     /// Whether constants can be more than 1 MiB away, out of the range of literal loads.
     distant_constants: bool,
     text: Text,
@@ -25,9 +28,14 @@ struct Emitter<'a> {
 }
 
 /// Emits a function. If `distant_constants` is not set, the caller must ensure that constants are less than 1 MiB away.
-pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant_constants: bool) -> Result<Emitted, CodegenError> {
-    let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, distant_constants, text: Text::default(), spills: 0 };
+pub(super) fn emit(
+    function: &MFunction<MachInst>,
+    output: &Output,
+    level: A64Level,
+    distant_constants: bool,
+) -> Result<Emitted, CodegenError> {
+    let (frame, register_bytes) = (Frame::new(function, output), Isa::A64(level).caps().vector_bytes);
+    let mut this = Emitter { function, output, frame, register_bytes, distant_constants, text: Text::default(), spills: 0 };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
@@ -116,8 +124,10 @@ impl Emitter<'_> {
             if self.distant_constants {
                 return self.load_distant_constant(inst, regs[Field::D as usize].unwrap_or(0), id);
             }
-            let at = self.text.bytes.len();
-            self.text.relocations.push(Relocation { at, end: at, target: RelocationTarget::Pool(id), kind: RelocationKind::Load19 });
+            if inst.opcode == t::LOAD_Z {
+                return self.load_long_constant(regs[Field::D as usize].unwrap_or(0), id);
+            }
+            self.relocate_near(id);
         }
         let word = encode(inst, &regs);
         if cfg!(debug_assertions) {
@@ -125,6 +135,21 @@ impl Emitter<'_> {
         }
         self.word(word);
         Ok(())
+    }
+
+    /// Adds the relocation of the next instruction, a literal load or an `adr`. Both encode the distance in words: the
+    /// two lowest bits in `adr` are 0, because constants are aligned.
+    fn relocate_near(&mut self, id: u32) {
+        let at = self.text.bytes.len();
+        self.text.relocations.push(Relocation { at, end: at, target: RelocationTarget::Pool(id), kind: RelocationKind::Load19 });
+    }
+
+    /// Loads a constant of the size of a vector register of SVE. SVE has no literal loads.
+    fn load_long_constant(&mut self, to: u8, id: u32) -> Result<(), CodegenError> {
+        let [_, place] = SCRATCH;
+        self.relocate_near(id);
+        self.op(&InstBuilder::new(t::ADR).phys(Field::D, place).inst, &[])?;
+        self.op(&InstBuilder::new(t::LOAD_Z).phys(Field::D, to).phys(Field::N, place).inst, &[])
     }
 
     /// Loads a constant that can be out of the range of a literal load. The relocation is relative to the `adr`.
@@ -145,6 +170,11 @@ impl Emitter<'_> {
         });
         self.op(&InstBuilder::new(t::MOVZ).phys(Field::D, distance).inst, &[])?;
         self.op(&InstBuilder::new(t::MOVK).phys(Field::D, distance).imm2(1 << 21, 16).inst, &[])?;
+        if inst.opcode == t::LOAD_Z {
+            let sum = InstBuilder::new(t::ADD).wide(true).phys(Field::D, place).phys(Field::N, place).phys(Field::M, distance);
+            self.op(&sum.inst, &[])?;
+            return self.op(&InstBuilder::new(t::LOAD_Z).phys(Field::D, to).phys(Field::N, place).inst, &[]);
+        }
         let load = InstBuilder::new(access.indexed).phys(Field::D, to).phys(Field::N, place).phys(Field::M, distance);
         self.op(&load.inst, &[])
     }
@@ -194,23 +224,56 @@ impl Emitter<'_> {
         match (from.as_reg(), to.as_reg()) {
             (Some(from), Some(to)) => {
                 let (source, target) = (from.hw_enc() as u8, to.hw_enc() as u8);
-                let builder = if to.class() == INT {
-                    InstBuilder::new(t::MOV).wide(true).phys(Field::D, target).phys(Field::M, source)
-                } else {
-                    InstBuilder::new(t::MOV_VECTOR).phys(Field::D, target).phys(Field::N, source).phys(Field::M, source)
-                };
-                self.op(&builder.inst, &[])
+                self.op(&self.move_between(to.class(), source, target).inst, &[])
             }
-            (None, Some(to)) => self.slot(if to.class() == INT { t::LOAD_X } else { t::LOAD_Q }, to.hw_enc() as u8, from),
-            (Some(from), None) => self.slot(if from.class() == INT { t::STORE_X } else { t::STORE_Q }, from.hw_enc() as u8, to),
+            (None, Some(to)) => self.slot(to.class(), true, to.hw_enc() as u8, from),
+            (Some(from), None) => self.slot(from.class(), false, from.hw_enc() as u8, to),
             (None, None) => Err(CodegenError::Encoding("move")),
         }
     }
 
+    /// Whether the function has vectors of more than 16 bytes. All its vector registers are then moved as a whole.
+    const fn has_long_vectors(&self) -> bool {
+        self.function.vector_bytes > 16
+    }
+
+    fn move_between(&self, class: RegClass, from: u8, to: u8) -> InstBuilder {
+        let moved = |opcode: Opcode| InstBuilder::new(opcode).phys(Field::D, to).phys(Field::N, from).phys(Field::M, from);
+        match class {
+            INT => InstBuilder::new(t::MOV).wide(true).phys(Field::D, to).phys(Field::M, from),
+            MASK => moved(t::MOV_P).phys(Field::A, from),
+            _ if self.has_long_vectors() => moved(t::MOV_Z),
+            _ => moved(t::MOV_VECTOR),
+        }
+    }
+
     /// Loads or stores a spill slot.
-    fn slot(&mut self, access: Access, reg: u8, slot: Allocation) -> Result<(), CodegenError> {
+    fn slot(&mut self, class: RegClass, load: bool, reg: u8, slot: Allocation) -> Result<(), CodegenError> {
         let slot = slot.as_stack().ok_or(CodegenError::Encoding("move"))?;
         let offset = slot.index() as u32 * 8;
+        let access = match class {
+            INT => {
+                if load {
+                    t::LOAD_X
+                } else {
+                    t::STORE_X
+                }
+            }
+            MASK => {
+                let opcode = if load { t::LOAD_P } else { t::STORE_P };
+                return self.sve_slot(opcode, self.register_bytes / 8, reg, offset);
+            }
+            _ if self.has_long_vectors() => {
+                return self.sve_slot(if load { t::LOAD_Z } else { t::STORE_Z }, self.register_bytes, reg, offset);
+            }
+            _ => {
+                if load {
+                    t::LOAD_Q
+                } else {
+                    t::STORE_Q
+                }
+            }
+        };
         let scaled = offset >> access.log2;
         if scaled < 1 << 12 {
             let builder = InstBuilder::new(access.scaled).phys(Field::D, reg).phys(Field::N, SP).imm(scaled << 10, offset.into());
@@ -221,5 +284,21 @@ impl Emitter<'_> {
         }
         let builder = InstBuilder::new(access.indexed).phys(Field::D, reg).phys(Field::N, SP).phys(Field::M, SCRATCH[0]);
         self.op(&builder.inst, &[])
+    }
+
+    /// Loads or stores a spill slot of a register of SVE with `size` bytes. The displacement is in units of this size.
+    fn sve_slot(&mut self, opcode: Opcode, size: u32, reg: u8, offset: u32) -> Result<(), CodegenError> {
+        let number = offset / size;
+        if offset.is_multiple_of(size) && number < 1 << 8 {
+            let builder = InstBuilder::new(opcode).phys(Field::D, reg).phys(Field::N, SP).z_registers(number.cast_signed());
+            return self.op(&builder.inst, &[]);
+        }
+        for builder in scratch_constant(offset) {
+            self.op(&builder.inst, &[])?;
+        }
+        let place = SCRATCH[0];
+        let sum = InstBuilder::new(t::ADD_EXTENDED).phys(Field::D, place).phys(Field::N, SP).phys(Field::M, place);
+        self.op(&sum.inst, &[])?;
+        self.op(&InstBuilder::new(opcode).phys(Field::D, reg).phys(Field::N, place).inst, &[])
     }
 }

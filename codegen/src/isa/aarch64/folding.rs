@@ -9,8 +9,8 @@ use crate::vir::{BinOp, CastOp, Cond, Mem, Op, Terminator, Type, UnOp};
 /// instructions.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
-/// Whether an operation is folded into its only user.
-pub(super) fn folds(candidate: &Candidate<'_>) -> bool {
+/// Whether an operation is folded into its only user. `sve` is whether masks are in predicate registers.
+pub(super) fn folds(candidate: &Candidate<'_>, sve: bool) -> bool {
     let Candidate { function, op, result, user, terminator, memory_changes, .. } = *candidate;
     match (op, user) {
         (Op::Cmp(_, a, _), user) => match (user, function.ty(*a)) {
@@ -19,6 +19,8 @@ pub(super) fn folds(candidate: &Candidate<'_>) -> bool {
             (None, Type::Scalar(_)) => matches!(terminator, Some(Terminator::Branch(Cond::NonZero(_), ..))),
             // The `not` of a vector comparison becomes the inverse comparison.
             (Some(Op::Un(UnOp::Not, _)), Type::Vector(..)) => true,
+            // The other mask becomes the governing predicate of the comparison.
+            (Some(Op::Bin(BinOp::And, ..)), Type::Vector(..)) => sve,
             _ => false,
         },
         // `madd`, `msub`, and instructions with a shifted operand.

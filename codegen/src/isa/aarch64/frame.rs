@@ -3,7 +3,7 @@
 use regalloc2::{Edit, Output};
 
 use super::inst::{Field, InstBuilder, MachInst};
-use super::regs::{CALLEE_SAVED, CALLEE_SAVED_VECTORS, FRAME_POINTER, INT, LINK, SCRATCH, SP};
+use super::regs::{CALLEE_SAVED, CALLEE_SAVED_VECTORS, FRAME_POINTER, INT, LINK, MASK, SCRATCH, SP};
 use super::table as t;
 use crate::mach::code::FunctionFrame;
 use crate::mach::function::MFunction;
@@ -25,7 +25,8 @@ impl Frame {
     pub(super) fn new(function: &MFunction<MachInst>, output: &Output) -> Self {
         let edits = output.edits.iter().flat_map(|(_, Edit::Move { from, to })| [*from, *to]);
         let mut used = [[false; 32]; 2];
-        for reg in edits.chain(output.allocs.iter().copied()).filter_map(|alloc| alloc.as_reg()) {
+        let regs = edits.chain(output.allocs.iter().copied()).filter_map(|alloc| alloc.as_reg());
+        for reg in regs.filter(|reg| reg.class() != MASK) {
             used[usize::from(reg.class() != INT)][reg.hw_enc()] = true;
         }
         let pairs = |class: usize, saved: &[u8]| -> Vec<(u8, u8)> {

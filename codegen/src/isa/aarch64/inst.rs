@@ -243,7 +243,7 @@ impl InstBuilder {
         self.operand(Field::M, Operand::reg_use(from))
     }
 
-    /// Reads the register at [`Field::A`].
+    /// Reads the register at [`Field::A`], which is the governing predicate in instructions of SVE.
     pub(super) fn a(self, from: VReg) -> Self {
         self.operand(Field::A, Operand::reg_use(from))
     }
@@ -292,6 +292,42 @@ impl InstBuilder {
     /// Selects the source lane of `ins` from a vector. The lane has `1 << log2` bytes.
     pub(super) fn source_lane(self, log2: u32, lane: u8) -> Self {
         self.imm2((u32::from(lane) << log2) << 11, i64::from(lane))
+    }
+
+    /// Encodes the first immediate of SVE's `dup`, `cpy` and `fdup`, which has eight bits.
+    pub(super) fn z_imm(self, bits: u32, number: i64) -> Self {
+        self.imm((bits & 0xFF) << 5, number)
+    }
+
+    /// Shifts lanes of `size` bits of SVE to the left by 0 to `size - 1`.
+    pub(super) fn z_shift_left(self, size: u32, amount: u32) -> Self {
+        self.z_shift(size + amount, amount)
+    }
+
+    /// Shifts lanes of `size` bits of SVE to the right by 1 to `size`.
+    pub(super) fn z_shift_right(self, size: u32, amount: u32) -> Self {
+        self.z_shift(2 * size - amount, amount)
+    }
+
+    fn z_shift(self, encoded: u32, amount: u32) -> Self {
+        self.imm((encoded >> 5) << 22 | (encoded & 0x1F) << 16, i64::from(amount))
+    }
+
+    /// Selects the source lane of SVE's `dup`. The lane has `1 << log2` bytes.
+    pub(super) fn z_lane(self, log2: u32, lane: u8) -> Self {
+        let encoded = (u32::from(lane) << 1 | 1) << log2;
+        self.imm((encoded >> 5) << 22 | (encoded & 0x1F) << 16, i64::from(lane))
+    }
+
+    /// Sets the start of SVE's `ext` in bytes.
+    pub(super) fn z_start(self, bytes: u32) -> Self {
+        self.imm((bytes >> 3) << 16 | (bytes & 7) << 10, i64::from(bytes))
+    }
+
+    /// Sets the displacement of SVE's `ldr` and `str`, in registers.
+    pub(super) fn z_registers(self, number: i32) -> Self {
+        let encoded = number.cast_unsigned() & 0x1FF;
+        self.imm((encoded >> 3) << 16 | (encoded & 7) << 10, i64::from(number))
     }
 
     /// Loads a constant of the pool.

@@ -2,7 +2,8 @@
 //!
 //! `lower` selects instructions with virtual registers, `optimise` moves and merges them, and
 //! [`regalloc`](crate::mach::regalloc) allocates registers. `emit` writes words. Each lane of a mask has all bits set
-//! or all bits clear. `check` decodes emitted instructions in builds with debug assertions.
+//! or all bits clear. With SVE, masks are in predicate registers instead (`lower/sve`). `check` decodes emitted
+//! instructions in builds with debug assertions.
 
 mod check;
 mod emit;
@@ -41,21 +42,21 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
     let mut allocated = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
         let lowered = optimise::optimise(lower::lower(&gvn(function), level, &mut pool)?);
-        let output = allocate(&lowered, &regs::environment())?;
+        let output = allocate(&lowered, &regs::environment(level))?;
         allocated.push((lowered, output));
     }
-    let mut functions = emit_all(&allocated, false)?;
+    let mut functions = emit_all(&allocated, level, false)?;
     let bytes = functions.iter().map(|function| function.text.bytes.len() + 64).sum::<usize>() + pool.bytes();
     if bytes >= LITERAL_REACH {
-        functions = emit_all(&allocated, true)?;
+        functions = emit_all(&allocated, level, true)?;
     }
     let stack = stack_depth(module, &functions)?;
     link(&functions, &pool, PADDING, stack)
 }
 
 /// Emits functions after register allocation.
-fn emit_all(functions: &[(MFunction<MachInst>, Output)], distant_constants: bool) -> Result<Vec<Emitted>, CodegenError> {
-    functions.iter().map(|(function, output)| emit::emit(function, output, distant_constants)).collect()
+fn emit_all(functions: &[(MFunction<MachInst>, Output)], level: A64Level, distant_constants: bool) -> Result<Vec<Emitted>, CodegenError> {
+    functions.iter().map(|(function, output)| emit::emit(function, output, level, distant_constants)).collect()
 }
 
 /// Disassembles a program, in the syntax of Arm's assembler.

@@ -2,9 +2,13 @@
 
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
+use crate::target::A64Level;
+
 pub(super) const INT: RegClass = RegClass::Int;
-/// Vector registers, which also hold floats and masks.
+/// Vector registers, which also hold floats. SVE extends them. Without SVE, they also hold masks.
 pub(super) const VEC: RegClass = RegClass::Float;
+/// Predicate registers of SVE, which hold masks.
+pub(super) const MASK: RegClass = RegClass::Vector;
 
 /// Returns the general register with this number.
 pub(super) const fn gpr(number: usize) -> PReg {
@@ -30,17 +34,22 @@ pub(super) const CALLEE_SAVED: [u8; 10] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 2
 /// Vector registers whose lower 64 bits are callee-saved.
 pub(super) const CALLEE_SAVED_VECTORS: [u8; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
 
+/// The number of predicate registers that may be allocated. Most instructions encode only p0 to p7 as their governing
+/// predicate.
+const PREDICATES: usize = 8;
+
 /// Returns the registers that a call clobbers, without the result register if `result` is set. All vector registers are
-/// clobbered, because a callee preserves only the lower halves of v8 to v15.
+/// clobbered, because a callee preserves only the lower 64 bits of v8 to v15. It preserves no predicate register.
 pub(super) fn call_clobbers(result: bool) -> PRegSet {
     let mut set = PRegSet::empty();
     CALLER_SAVED.iter().filter(|number| !result || **number != 0).for_each(|number| set.add(gpr(*number)));
     (0..32).for_each(|number| set.add(PReg::new(number, VEC)));
+    (0..PREDICATES).for_each(|number| set.add(PReg::new(number, MASK)));
     set
 }
 
 /// Returns the registers that may be allocated.
-pub(super) fn environment() -> MachineEnv {
+pub(super) fn environment(level: A64Level) -> MachineEnv {
     let mut preferred = [PRegSet::empty(); 3];
     let mut others = [PRegSet::empty(); 3];
     CALLER_SAVED.iter().for_each(|number| preferred[0].add(gpr(*number)));
@@ -48,6 +57,9 @@ pub(super) fn environment() -> MachineEnv {
     for number in 0..32 {
         let set = if CALLEE_SAVED_VECTORS.contains(&number) { &mut others } else { &mut preferred };
         set[1].add(PReg::new(usize::from(number), VEC));
+    }
+    if matches!(level, A64Level::Sve(_)) {
+        (0..PREDICATES).for_each(|number| preferred[2].add(PReg::new(number, MASK)));
     }
     MachineEnv {
         preferred_regs_by_class: preferred,

@@ -50,10 +50,7 @@ impl fmt::Display for Failure {
 /// The instruction sets of this processor.
 pub fn isas() -> Vec<Isa> {
     let best = Isa::detect();
-    [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV8_2]
-        .into_iter()
-        .filter(|isa| best.is_some_and(|best| best.includes(*isa)))
-        .collect()
+    Isa::ALL.into_iter().filter(|isa| best.is_some_and(|best| best.includes(*isa))).collect()
 }
 
 /// A program to compare with the evaluator.

@@ -24,7 +24,7 @@ impl BaseDisp {
 }
 
 impl Lower<'_> {
-    fn terms(&mut self, addr: &Addr) -> Terms {
+    pub(super) fn terms(&mut self, addr: &Addr) -> Terms {
         let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
         while let Some(sum) = self.plan.sums[base.index()] {
             match sum {
@@ -54,7 +54,7 @@ impl Lower<'_> {
     }
 
     /// Adds a constant to an address.
-    fn add_constant(&mut self, base: VReg, disp: i32) -> VReg {
+    pub(super) fn add_constant(&mut self, base: VReg, disp: i32) -> VReg {
         if disp == 0 {
             return base;
         }
@@ -75,7 +75,7 @@ impl Lower<'_> {
         self.base_disp_of(terms)
     }
 
-    fn base_disp_of(&mut self, terms: Terms) -> BaseDisp {
+    pub(super) fn base_disp_of(&mut self, terms: Terms) -> BaseDisp {
         let Terms { base, index, disp } = terms;
         let Some((index, shift)) = index else { return BaseDisp { base, disp } };
         let sum = Terms { disp: 0, ..terms };

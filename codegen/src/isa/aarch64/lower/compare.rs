@@ -8,7 +8,7 @@ use crate::vir::{CmpOp, Value};
 
 /// Returns the comparison that holds if and only if `op` does not. Returns `None` for ordered comparisons of floats,
 /// because both `a < b` and `a >= b` are false for NaNs.
-const fn inverse(op: CmpOp) -> Option<CmpOp> {
+pub(super) const fn inverse(op: CmpOp) -> Option<CmpOp> {
     match op {
         CmpOp::Eq => Some(CmpOp::Ne),
         CmpOp::Ne => Some(CmpOp::Eq),
@@ -28,6 +28,9 @@ const fn inverse(op: CmpOp) -> Option<CmpOp> {
 
 impl Lower<'_> {
     pub(super) fn cmp_vector(&mut self, op: CmpOp, a: Value, b: Value) -> VReg {
+        if self.sve() {
+            return self.cmp_predicate(op, a, b, None);
+        }
         let double = wide(self.ty(a));
         let left = self.reg(a);
         if let Some(mask) = self.cmp_zero(op, left, b, double) {
@@ -78,6 +81,9 @@ impl Lower<'_> {
             && let Some(op) = inverse(op)
         {
             return self.cmp_vector(op, left, right);
+        }
+        if self.sve() {
+            return self.predicate_not(a);
         }
         let mask = self.reg(a);
         self.unary(t::NOT_V, false, mask)

@@ -4,7 +4,7 @@ use regalloc2::{Operand, RegClass, VReg};
 use rustc_hash::FxHashMap;
 
 use super::super::inst::{InstBuilder, MachInst, Opcode};
-use super::super::regs::{INT, VEC};
+use super::super::regs::{INT, MASK, VEC};
 use super::super::table as t;
 use crate::mach::folding::FoldingPlan;
 use crate::mach::function::FunctionBuilder;
@@ -75,9 +75,9 @@ pub(super) const fn is_float_scalar(ty: Type) -> bool {
     matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
 }
 
-/// Returns the register class of a type. Masks are in vector registers.
-pub(super) fn class(ty: Type) -> RegClass {
-    if ty.is_general() { INT } else { VEC }
+/// Returns the size of a vector in bytes, or of the vectors that a mask applies to.
+pub(super) fn bytes(ty: Type) -> u32 {
+    bits(ty) / 8 * u32::from(ty.lanes())
 }
 
 impl Lower<'_> {
@@ -85,14 +85,37 @@ impl Lower<'_> {
         self.function.ty(value)
     }
 
-    /// Records a value as unsupported if it is a vector or mask that does not have sixteen bytes.
+    /// Whether the instruction set has SVE. Masks are then in predicate registers.
+    pub(super) const fn sve(&self) -> bool {
+        matches!(self.level, A64Level::Sve(_))
+    }
+
+    /// Returns the size of a vector register in bytes.
+    pub(super) const fn register_bytes(&self) -> u32 {
+        Isa::A64(self.level).caps().vector_bytes
+    }
+
+    /// Returns the register class of a type.
+    pub(super) fn class(&self, ty: Type) -> RegClass {
+        match ty {
+            Type::Mask(_) if self.sve() => MASK,
+            ty if ty.is_general() => INT,
+            _ => VEC,
+        }
+    }
+
+    /// Records a value as unsupported if it is a vector or mask of a size that the instruction set does not have. Sets
+    /// the size of spilled vectors.
     pub(super) fn check_sizes(&mut self) {
-        let function = self.function;
+        let (function, largest) = (self.function, self.register_bytes());
         let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
         let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
         for ty in values.map(|value| function.ty(value)) {
-            let lanes = u32::from(ty.lanes());
-            if lanes > 1 && bits(ty) / 8 * lanes != Isa::A64(self.level).caps().vector_bytes {
+            if ty.lanes() == 1 {
+                continue;
+            }
+            self.out.function.vector_bytes = largest;
+            if !(16..=largest).contains(&bytes(ty)) {
                 self.unsupported = Some(format!("value of type {ty}"));
             }
         }
@@ -116,8 +139,11 @@ impl Lower<'_> {
 
     /// Returns a new register of the class of an opcode's first operand.
     fn result_of(&mut self, opcode: Opcode) -> VReg {
-        let general = opcode.text.starts_with(['R', 'W', 'X', 'P', 'A']);
-        self.out.new_reg(if general { INT } else { VEC })
+        self.out.new_reg(match opcode.text.as_bytes().first() {
+            Some(b'R' | b'W' | b'X' | b'P' | b'A') => INT,
+            Some(b'G') => MASK,
+            _ => VEC,
+        })
     }
 
     pub(super) fn add(&mut self, inst: MachInst, operands: &[Operand]) {

@@ -4,7 +4,7 @@ use regalloc2::{Operand, VReg};
 
 use super::super::inst::{MachInst, Test};
 use super::super::regs::{ARGS, RESULT};
-use super::context::{Lower, class, wide};
+use super::context::{Lower, wide};
 use crate::mach::function::Label;
 use crate::vir::{CmpOp, Cond, Func, Target, Terminator, Type, Value};
 
@@ -40,7 +40,7 @@ impl Lower<'_> {
             if !self.plan.reachable[index] {
                 continue;
             }
-            let params: Vec<VReg> = block.params.iter().map(|param| self.out.new_reg(class(function.ty(*param)))).collect();
+            let params: Vec<VReg> = block.params.iter().map(|param| self.out.new_reg(self.class(function.ty(*param)))).collect();
             block.params.iter().zip(&params).for_each(|(param, reg)| self.set(*param, *reg));
             self.start_block(index, &params);
             if index == 0 {
@@ -93,6 +93,8 @@ impl Lower<'_> {
                 Some((op, a, b)) => self.test(op, a, b),
                 None => (nonzero, Some(self.reg(value))),
             },
+            Cond::Any(mask) if self.sve() => (Test::Flags(self.any_active(mask)), None),
+            Cond::All(mask) if self.sve() => (Test::Flags(self.all_active(mask)), None),
             Cond::Any(mask) => {
                 let mask = self.reg(mask);
                 (nonzero, Some(self.any(mask)))

@@ -5,13 +5,14 @@ use regalloc2::VReg;
 use super::super::inst::InstBuilder;
 use super::super::regs::{INT, VEC};
 use super::super::table as t;
-use super::context::{Lower, class, wide};
+use super::context::{Lower, bytes, wide};
 use crate::vir::{CastOp, Elem, Type, Value};
 
 impl Lower<'_> {
     pub(super) fn cast(&mut self, op: CastOp, a: Value, ty: Type) -> VReg {
         match ty {
             Type::Scalar(to) => self.cast_scalar(op, a, to),
+            _ if self.is_long(ty) => self.long_cast(op, a, ty),
             _ => self.cast_vector(op, a, ty),
         }
     }
@@ -59,6 +60,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn widen(&mut self, op: CastOp, a: Value, part: u8, ty: Type) -> VReg {
+        if self.is_long(ty) || self.is_long(self.ty(a)) {
+            return self.long_widen(op, a, part, ty);
+        }
         let a = self.reg(a);
         let upper = part > 0;
         let (widening, then) = match op {
@@ -79,6 +83,11 @@ impl Lower<'_> {
     }
 
     pub(super) fn narrow(&mut self, op: CastOp, list: &[Value], ty: Type) -> VReg {
+        // SVE also converts vectors of 64-bit integers to singles. Advanced SIMD has no such instruction.
+        let sixteen = list.len() == 2 && list.iter().all(|part| bytes(self.ty(*part)) == 16);
+        if self.is_long(ty) || self.sve() && (!sixteen || matches!(op, CastOp::SToF | CastOp::UToF)) {
+            return self.long_narrow(op, list, ty);
+        }
         let &[low, high] = list else { return self.unsupported(format!("{op:?} of {} vectors", list.len()), VEC) };
         let parts = [self.reg(low), self.reg(high)];
         let [low, high] = match op {
@@ -91,7 +100,7 @@ impl Lower<'_> {
             }
             CastOp::SToF => return self.integers_to_singles(t::SCVTF_X, parts),
             CastOp::UToF => return self.integers_to_singles(t::UCVTF_X, parts),
-            op => return self.unsupported(format!("{op:?} to {ty}"), class(ty)),
+            op => return self.unsupported(format!("{op:?} to {ty}"), self.class(ty)),
         };
         self.binary(t::UZP1, false, low, high)
     }

@@ -13,6 +13,9 @@ impl Lower<'_> {
             let half = self.move_to_float(false, a);
             return self.unary(t::FCVT_H_TO_S, false, half);
         }
+        if self.sve() {
+            return self.z_unary(t::FCVT_Z_H_TO_S, false, a);
+        }
         let halves = self.packed_words(a);
         self.unary(t::FCVTL_4S, false, halves)
     }
@@ -23,6 +26,9 @@ impl Lower<'_> {
             // `fcvt` clears the upper bits of the register, so the moved half is zero-extended.
             let half = self.unary(t::FCVT_S_TO_H, false, a);
             return self.move_to_general(false, half);
+        }
+        if self.sve() {
+            return self.z_unary(t::FCVT_Z_S_TO_H, false, a);
         }
         let halves = self.unary(t::FCVTN_4H, false, a);
         let all = self.unary(t::UXTL_4S, false, halves);

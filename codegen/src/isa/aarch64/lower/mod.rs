@@ -18,6 +18,7 @@ mod memory;
 mod select;
 mod shape;
 mod shuffle;
+mod sve;
 mod values;
 mod vector;
 
@@ -41,7 +42,7 @@ pub(super) fn lower(function: &Function, level: A64Level, pool: &mut Pool) -> Re
         function,
         level,
         pool,
-        plan: FoldingPlan::new(function, &ADDRESSING, folds),
+        plan: FoldingPlan::new(function, &ADDRESSING, |candidate| folds(candidate, matches!(level, A64Level::Sve(_)))),
         out: FunctionBuilder::new(function.blocks.len()),
         regs: vec![None; function.values.len()],
         params: Vec::new(),
@@ -72,6 +73,7 @@ impl<'a> Lower<'a> {
             Op::Un(op, a) => self.un(*op, *a, ty),
             Op::Bin(op, a, b) => self.bin(*op, *a, *b, ty),
             Op::Tern(op, a, b, c) if is_float_scalar(ty) => self.float_tern(*op, [*a, *b, *c], ty),
+            Op::Tern(op, a, b, c) if self.is_long(ty) => self.long_tern(*op, [*a, *b, *c], ty),
             Op::Tern(op, a, b, c) => self.vector_tern(*op, [*a, *b, *c], ty),
             Op::Cmp(op, a, b) => self.cmp(*op, *a, *b),
             Op::Select(cond, a, b) => self.select(*cond, *a, *b, ty),
@@ -80,9 +82,11 @@ impl<'a> Lower<'a> {
             Op::Narrow(op, list) => self.narrow(*op, list, ty),
             Op::Splat(a) => self.splat(*a, ty),
             Op::Extract(a, lane) => self.extract(*a, *lane, ty),
-            Op::MaskPart(a, part) => self.mask_part(*a, *part),
-            Op::MaskJoin(list) => self.mask_join(list),
+            Op::MaskPart(a, part) => self.mask_part(*a, *part, ty),
+            Op::MaskJoin(list) => self.mask_join(list, ty),
+            Op::Shuffle(a, b, lanes) if self.is_long(ty) => self.long_shuffle([*a, *b], lanes, ty),
             Op::Shuffle(a, b, lanes) => self.shuffle(*a, *b, lanes, ty),
+            Op::Permute(a, index) if self.is_long(ty) => self.long_permute(*a, *index),
             Op::Permute(a, index) => self.permute(*a, *index),
             Op::MaskBits(a) => self.mask_bits(*a),
             Op::MaskOf(a) => self.mask_of(*a, ty),
@@ -90,7 +94,9 @@ impl<'a> Lower<'a> {
             Op::Call(func, args) => self.call(*func, args, Some(ty)),
             Op::CallHelper(address, args) => self.call_helper(*address, args, true),
             Op::Load(mem, addr) => self.load(*mem, addr),
+            Op::LoadVector { mem, addr, mask } if self.sve() => self.sve_load(*mem, addr, *mask, ty),
             Op::LoadVector { mem, addr, mask } => self.load_vector(*mem, addr, *mask, ty),
+            Op::Gather { base, index, scale, mask, .. } if self.sve() => self.sve_gather(*base, index, *scale, *mask, ty),
             Op::Gather { base, index, scale, mask, .. } => self.gather(*base, index, *scale, *mask, ty),
             Op::AtomicAdd(mem, addr, value) => self.atomic_add(*mem, addr, *value),
             Op::AtomicExchange(mem, addr, value) => self.atomic_exchange(*mem, addr, *value),
@@ -106,7 +112,9 @@ impl<'a> Lower<'a> {
     fn effect(&mut self, op: &Op) {
         match op {
             Op::Store(mem, addr, value) => self.store(*mem, addr, *value),
+            Op::StoreVector { mem, addr, value, mask } if self.sve() => self.sve_store(*mem, addr, *value, *mask),
             Op::StoreVector { mem, addr, value, mask } => self.store_vector(*mem, addr, *value, *mask),
+            Op::Scatter { base, index, scale, value, mask, .. } if self.sve() => self.sve_scatter(*base, index, *scale, *value, *mask),
             Op::Scatter { base, index, scale, value, mask, .. } => self.scatter(*base, index, *scale, *value, *mask),
             Op::PrefetchWrite(addr) => self.prefetch_write(addr),
             Op::Fence => self.fence(),
@@ -156,6 +164,7 @@ impl<'a> Lower<'a> {
             (op, Type::Mask(_)) => self.unsupported(format!("{op:?} of a mask"), VEC),
             (_, ty) if ty.is_general() => self.int_un(op, a, ty),
             (_, Type::Scalar(_)) => self.float_un(op, a, ty),
+            _ if self.is_long(ty) => self.long_un(op, a, ty),
             _ => self.vector_un(op, a, ty),
         }
     }
@@ -163,6 +172,8 @@ impl<'a> Lower<'a> {
     fn bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         match (op, ty) {
             (_, ty) if ty.is_general() => self.int_bin(op, a, b, ty),
+            (op, Type::Mask(_)) if self.sve() => self.predicate_logic(op, a, b, ty),
+            (op, ty) if self.is_long(ty) => self.long_bin(op, a, b, ty),
             (BinOp::And | BinOp::Or | BinOp::Xor | BinOp::AndNot, _) => self.logic(op, a, b),
             (op, Type::Mask(_)) => self.unsupported(format!("{op:?} of masks"), VEC),
             (_, Type::Scalar(Elem::F32 | Elem::F64)) => self.float_bin(op, a, b, ty),

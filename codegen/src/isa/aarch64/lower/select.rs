@@ -8,6 +8,9 @@ use crate::vir::Value;
 
 impl Lower<'_> {
     pub(super) fn select_vector(&mut self, cond: Value, a: Value, b: Value) -> VReg {
+        if self.sve() {
+            return self.select_by_predicate(cond, a, b);
+        }
         if self.splat_bits(b) == Some(0) {
             let (mask, a) = (self.reg(cond), self.reg(a));
             return self.binary(t::AND_V, false, a, mask);

@@ -18,6 +18,9 @@ impl Lower<'_> {
         if let Some(bits) = self.splat_bits(a) {
             return self.splat_constant(bits, ty);
         }
+        if self.is_long(ty) {
+            return self.long_splat_of(a, ty);
+        }
         if self.plan.folded[a.index()]
             && self.regs[a.index()].is_none()
             && let Some(Op::Load(_, addr)) = self.plan.defs[a.index()].map(|inst| &inst.op)
@@ -52,7 +55,13 @@ impl Lower<'_> {
     }
 
     pub(super) fn extract(&mut self, a: Value, lane: u8, ty: Type) -> VReg {
-        let (from, double) = (self.reg(a), wide(ty));
+        let (mut from, double) = (self.reg(a), wide(ty));
+        let (each, mut lane) = (16 >> log2(double), lane);
+        if lane >= each {
+            // The instructions below select a lane of the first 16 bytes.
+            from = self.result(InstBuilder::new(t::DUP_Z_LANE).wide(double).n(from).z_lane(log2(double), lane));
+            lane = 0;
+        }
         match (ty.is_general(), lane) {
             (true, 0) => self.move_to_general(double, from),
             (true, lane) => self.result(InstBuilder::new(t::UMOV).wide(double).n(from).lane(log2(double), lane)),

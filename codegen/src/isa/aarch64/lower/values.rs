@@ -4,7 +4,7 @@ use regalloc2::{Operand, VReg};
 
 use super::super::inst::{InstBuilder, MachInst};
 use super::super::table as t;
-use super::context::{Lower, class, wide};
+use super::context::{Lower, wide};
 use super::immediates::{byte_mask, float_bits, logical_bits};
 use crate::mach::constants::Constant;
 use crate::mach::pool::Bytes;
@@ -51,7 +51,11 @@ impl<'a> Lower<'a> {
 
     /// Returns a register with unspecified contents.
     pub(super) fn undefined(&mut self, ty: Type) -> VReg {
-        let reg = self.out.new_reg(class(ty));
+        if matches!(ty, Type::Mask(_)) && self.sve() {
+            // No lane outside of the mask may be set.
+            return self.predicate_constant(false, ty);
+        }
+        let reg = self.out.new_reg(self.class(ty));
         self.add(MachInst::Defines, &[Operand::reg_def(reg)]);
         reg
     }
@@ -59,6 +63,8 @@ impl<'a> Lower<'a> {
     fn materialise(&mut self, constant: Constant<'_>, ty: Type) -> VReg {
         match (constant, ty) {
             (Constant::Splat(bits), ty) if ty.is_general() => self.int_constant(bits),
+            (Constant::Splat(bits), Type::Mask(_)) if self.sve() => self.predicate_constant(bits != 0, ty),
+            (Constant::Lanes(lanes), ty) if self.is_long(ty) => self.long_lanes(lanes, ty),
             (Constant::Splat(bits), Type::Mask(_)) => self.bytes_constant(if bits == 0 { 0 } else { u64::MAX }),
             (Constant::Splat(bits), Type::Scalar(elem)) => self.float_constant(bits, elem),
             (Constant::Splat(bits), ty) => self.splat_constant(bits, ty),
@@ -132,6 +138,9 @@ impl<'a> Lower<'a> {
 
     /// Loads a constant into all lanes of a vector.
     pub(super) fn splat_constant(&mut self, bits: u64, ty: Type) -> VReg {
+        if self.is_long(ty) {
+            return self.long_splat(bits, ty);
+        }
         let double = wide(ty);
         let all = if double { bits } else { bits << 32 | bits & 0xFFFF_FFFF };
         if byte_mask(all).is_some() {

@@ -45,7 +45,7 @@ fn order(nest: Loop, dominators: &Dominators) -> Vec<usize> {
 
 fn hoist_from(edit: &mut Edit<MachInst>, order: &[usize], nest: Loop, before: usize, plain: &[bool]) {
     let pressure = edit.pressure();
-    let mut free = [0, 1].map(|class| {
+    let mut free = [0, 1, 2].map(|class| {
         let most = pressure[nest.header..=nest.latch].iter().map(|counts| counts[class]).max().unwrap_or(0);
         MAX_LIVE_REGISTERS[class].saturating_sub(most)
     });

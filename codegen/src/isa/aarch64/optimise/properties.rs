@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use super::super::inst::{A64Inst, Field, MachInst, Slot};
 use crate::mach::edit::{Edit, EditInst};
 
-/// The numbers of live registers up to which a pass may keep another value alive: general and vector registers. The
-/// remaining registers are for copies of overwritten operands.
-pub(super) const MAX_LIVE_REGISTERS: [u32; 2] = [23, 27];
+/// The numbers of live registers up to which a pass may keep another value alive: general, vector and predicate
+/// registers. The remaining registers are for copies of overwritten operands.
+pub(super) const MAX_LIVE_REGISTERS: [u32; 3] = [23, 27, 6];
 
 pub(super) type Inst = EditInst<MachInst>;
 
@@ -40,9 +40,10 @@ pub(super) fn is_memory(name: &str) -> bool {
     ["ld", "st", "prf", "cas", "swp"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether the instructions with a mnemonic access neither memory nor flags nor system registers.
+/// Whether the instructions with a mnemonic access neither memory nor flags nor system registers. Comparisons of SVE
+/// write the flags, but no instruction reads them there, so they are pure.
 fn is_pure(name: &str) -> bool {
-    const OTHERS: [&str; 12] = ["cmp", "cmn", "fcmp", "csel", "fcsel", "cset", "dmb", "mrs", "adr", "blr", "ret", "brk"];
+    const OTHERS: [&str; 14] = ["cmp", "cmn", "fcmp", "csel", "fcsel", "cset", "dmb", "mrs", "adr", "blr", "ret", "brk", "ptest", "nots"];
     !is_memory(name) && !OTHERS.contains(&name)
 }
 
