@@ -11,6 +11,7 @@ export const choices = {
   "asm:avx512": "x86-64, AVX-512",
   "asm:armv8": "AArch64",
   "asm:armv8.2": "AArch64, Armv8.2",
+  "asm:sve-256": "AArch64, SVE, 256 bits",
   msl: "MSL",
   hlsl: "HLSL",
   glsl: "GLSL",

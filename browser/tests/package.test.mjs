@@ -76,7 +76,7 @@ test("listings have the lines of the source", () => {
     return listing.lines[row];
   };
   const cpu = compiler.compile(saxpy, { device: "cpu" });
-  for (const [name, pattern] of [["avx512", /vfmadd/], ["avx2", /vfmadd/], ["armv8", /fmla/], ["armv8.2", /fmla/], ["sse4.2", /mulsd/]]) {
+  for (const [name, pattern] of [["avx512", /vfmadd/], ["avx2", /vfmadd/], ["armv8", /fmla/], ["armv8.2", /fmla/], ["sve-256", /fmla/], ["sse4.2", /mulsd/]]) {
     assert.equal(lineOf(cpu.listing("saxpy", launch, { form: "assembly", cpu: name }), pattern), 5, name);
   }
   assert.equal(lineOf(cpu.listing("saxpy", launch, { form: "vectorIr", cpu: "avx512" }), /fma/), 5);

@@ -77,7 +77,7 @@ pub struct IsaCaps {
     /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If this is
     /// false, the vector IR must not contain `Scatter`.
     pub has_scatter: bool,
-    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions, apart from loads of
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most three instructions, apart from loads of
     /// constants. If this is false, only some patterns are that cheap: those that move aligned 16-byte units, and those
     /// that repeat in each 16-byte unit.
     pub has_cheap_shuffles: bool,

@@ -1,5 +1,6 @@
 //! The number of instructions per iteration of the innermost loops on AArch64: `tests/instructions/NAME.cl`, with the
-//! expected numbers in `tests/instructions/counts.txt`. `docs/internals/aarch64.md` compares them with clang's.
+//! expected numbers in `tests/instructions/counts.txt`, and in `counts_sve.txt` for SVE with each vector length.
+//! `docs/internals/aarch64.md` compares them with clang's.
 //!
 //! A loop without an inner loop is counted along one iteration in which all lanes are active. If a kernel has no loop,
 //! the loop over its work-items is the innermost one. `UPDATE_EXPECT=1` rewrites the numbers: review the difference.
@@ -46,6 +47,8 @@ impl Line {
 fn iteration(code: &[Line], header: u64) -> Option<usize> {
     // The reductions of masks in registers: `uminv` of a mask is 0 unless all lanes are active.
     let mut reductions: HashMap<String, bool> = HashMap::new();
+    // The branch that is taken after a test of a predicate of SVE if all lanes are active.
+    let mut tested = "";
     let mut place = code.iter().position(|line| line.at == header)?;
     let mut count = 0;
     loop {
@@ -59,8 +62,16 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
             "b" => true,
             // All lanes are active, so the reduction of a mask is not 0.
             "cbz" | "cbnz" if reduced(Some(&first)) => name == "cbnz",
+            "b.eq" | "b.ne" if !tested.is_empty() => name == tested,
             // A forward branch counts as not taken. Usually it leaves the loop or goes to a cold block.
             _ => line.target().is_some_and(|target| target <= line.at),
+        };
+        tested = match name {
+            // `nots` clears all lanes of its result.
+            "nots" => "b.eq",
+            "ptest" => "b.ne",
+            _ if sets_flags(name) => "",
+            _ => tested,
         };
         if ["uminv", "umaxv"].contains(&name) || name == "fmov" && reduced(line.operands.get(1)) {
             reductions.insert(first, true);
@@ -76,6 +87,11 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
     }
 }
 
+/// Whether a mnemonic is an instruction that sets the flags, other than a test of a predicate.
+fn sets_flags(name: &str) -> bool {
+    ["cmp", "cmn", "fcmp", "subs", "adds", "ands", "tst"].iter().any(|start| name.starts_with(start))
+}
+
 /// Counts the instructions of each innermost loop, in the order of the code.
 fn innermost_loops(listing: &str) -> Vec<usize> {
     let code: Vec<Line> = listing.lines().filter_map(Line::read).collect();
@@ -89,8 +105,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instructions")
 }
 
-/// Returns a line for each kernel of a file: the file, the kernel, and the counts.
-fn counts(path: &Path) -> String {
+/// Returns a line for each kernel of a file: the file, the kernel, `label`, and the counts.
+fn counts(path: &Path, isa: Isa, label: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let options = parse_options("").expect("no options");
     let result = build(&Source { text, ..Source::default() }, &options, &Target::cpu());
@@ -98,11 +114,11 @@ fn counts(path: &Path) -> String {
     let mut out = String::new();
     for kernel in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
         let key = LaunchKey::example(kernel, [64, 1, 1]).changed(|key| key.kernel.zero_offset = true);
-        let module = vector_ir(&program.module, &kernel.name, &key, &Target::cpu(), Style::of(Isa::ARMV8)).unwrap();
-        let code = compile(&module, Isa::ARMV8).unwrap();
-        let loops: Vec<String> = innermost_loops(&disassemble(&code, Isa::ARMV8)).iter().map(usize::to_string).collect();
+        let module = vector_ir(&program.module, &kernel.name, &key, &Target::cpu(), Style::of(isa)).unwrap();
+        let code = compile(&module, isa).unwrap();
+        let loops: Vec<String> = innermost_loops(&disassemble(&code, isa)).iter().map(usize::to_string).collect();
         let file = path.file_stem().unwrap().to_string_lossy();
-        writeln!(out, "{file} {}: {}", kernel.name, loops.join(" ")).unwrap();
+        writeln!(out, "{file} {}{label}: {}", kernel.name, loops.join(" ")).unwrap();
     }
     out
 }
@@ -113,8 +129,15 @@ fn innermost_loops_have_the_expected_number_of_instructions() {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "cl"));
     paths.sort();
     assert!(paths.len() >= 20, "the kernels exist");
-    let have: String = paths.iter().map(|path| counts(path)).collect();
-    let expected = folder().join("counts.txt");
+    let sve = [(Isa::SVE_128, " sve-128"), (Isa::SVE_256, " sve-256"), (Isa::SVE_512, " sve-512")];
+    compare("counts.txt", &paths.iter().map(|path| counts(path, Isa::ARMV8, "")).collect::<String>());
+    let of_sve = |path: &PathBuf| sve.map(|(isa, label)| counts(path, isa, label)).concat();
+    compare("counts_sve.txt", &paths.iter().map(of_sve).collect::<String>());
+}
+
+/// Compares counts with those of a file.
+fn compare(name: &str, have: &str) {
+    let expected = folder().join(name);
     if std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1") {
         std::fs::write(&expected, have).unwrap();
         return;

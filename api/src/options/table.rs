@@ -86,7 +86,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Word(&["sse4.2", "avx2", "avx512", "armv8", "armv8.2", "sve-128", "sve-256", "sve-512"]),
         audience: Audience::User,
         default: "the processor's best",
-        doc: "The best instruction set that the CPU device uses. A name of another architecture has no effect.",
+        doc: "The best instruction set that the CPU device uses. A name of another architecture, \
+              or a length of SVE other than the processor's, has no effect.",
     },
     OptionInfo {
         name: "WGCL_SUBGROUP",

@@ -84,14 +84,12 @@ impl Lower<'_> {
     /// Converts `lanes` of the `all` lanes of a mask for 32-bit lanes, from `first` on, to a mask for 64-bit lanes.
     pub(super) fn wide_lanes_of(&mut self, mask: VReg, first: u32, lanes: u32, all: u32) -> VReg {
         let half = self.register_bytes() / 8;
-        if first == half {
-            return self.unary(t::PUNPKHI, false, mask);
+        let (unpack, start) = if first < half { (t::PUNPKLO, first) } else { (t::PUNPKHI, first - half) };
+        let unpacked = self.unary(unpack, false, mask);
+        if start == 0 && (lanes == half || first + lanes == all) {
+            return unpacked;
         }
-        let low = self.unary(t::PUNPKLO, false, mask);
-        if first == 0 && (lanes == half || all == lanes) {
-            return low;
-        }
-        self.lanes_from(low, first, lanes)
+        self.lanes_from(unpacked, start, lanes)
     }
 
     /// Returns `lanes` lanes of a mask for 64-bit lanes, from `first` on.
