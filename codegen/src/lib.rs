@@ -18,6 +18,8 @@ mod isa;
 mod listing;
 mod mach;
 mod target;
+#[cfg(target_arch = "aarch64")]
+mod vector_length;
 pub mod vir;
 
 pub use listing::{Annotations, Disassembly};

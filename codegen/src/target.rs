@@ -234,7 +234,7 @@ impl Isa {
         if !(has!("fp16") && has!("lse") && has!("dotprod")) {
             return Some(Self::ARMV8);
         }
-        let bytes = if has!("sve") { crate::exec::sve_vector_bytes() } else { 0 };
+        let bytes = if has!("sve") { crate::vector_length::sve_vector_bytes() } else { 0 };
         let lengths = [SveLength::Bits128, SveLength::Bits256, SveLength::Bits512];
         let length = lengths.into_iter().find(|length| length.bytes() == bytes);
         Some(length.map_or(Self::ARMV8_2, |length| Self::A64(A64Level::Sve(length))))

@@ -17,8 +17,6 @@ mod cache;
 mod none;
 #[cfg(unix)]
 mod unix;
-#[cfg(target_arch = "aarch64")]
-mod vector_length;
 #[cfg(windows)]
 mod windows;
 
@@ -32,8 +30,6 @@ use windows as system;
 use std::io;
 
 use crate::mach::code::{Code, FunctionFrame};
-#[cfg(target_arch = "aarch64")]
-pub(crate) use vector_length::sve_vector_bytes;
 
 /// The reason why code cannot be made executable.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! Instruction selection for SVE with a fixed vector length.
 //!
 //! - A mask is in a predicate register, for vectors of all sizes. A predicate has one bit for each byte of a vector
-//!   register. Only the lowest bit of each lane can be set, and only for the lanes of the mask. Predicates are therefore
-//!   tested without regard to their number of lanes.
+//!   register. Only the lowest bit of each lane can be set, and only for the lanes of the mask. Therefore, a test of a
+//!   predicate need not know its number of lanes.
 //! - A vector of 16 bytes is in the low part of a vector register. Its arithmetic uses the instructions of Advanced
 //!   SIMD, which need no predicate.
 //! - A longer vector is *long*. If it is smaller than a register, the upper lanes have unspecified contents. Its
