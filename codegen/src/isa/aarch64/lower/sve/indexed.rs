@@ -156,7 +156,7 @@ impl Lower<'_> {
             let from = match (wide(ty), first) {
                 (false, first) => self.unpack_words([t::UUNPKLO, t::UUNPKHI], value, first),
                 (true, 0) => value,
-                (true, first) => self.from_byte(value, first * 8),
+                (true, first) => self.starting_at_byte(value, first * 8),
             };
             self.push(builder.d(from));
         }

@@ -66,7 +66,7 @@ impl Lower<'_> {
             }
             terms => {
                 let BaseDisp { base, disp } = self.base_disp_of(terms);
-                let unit = (self.register_bytes() / access.lane_bytes << access.log2).cast_signed();
+                let unit = ((self.register_bytes() / access.lane_bytes) << access.log2).cast_signed();
                 let limit = if unpredicated { 256 } else { 8 };
                 // The rest of a displacement is added to the base. Neighbouring accesses share this sum.
                 let (number, rest) = match disp.div_euclid(unit) {

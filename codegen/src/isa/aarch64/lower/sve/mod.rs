@@ -80,7 +80,7 @@ impl Lower<'_> {
     }
 
     /// Returns the bytes of a register from byte `start` on. The bytes after the end are unspecified.
-    fn from_byte(&mut self, of: VReg, start: u32) -> VReg {
+    fn starting_at_byte(&mut self, of: VReg, start: u32) -> VReg {
         let to = self.vec();
         self.push(InstBuilder::new(t::EXT_Z).tied(of, to).n(of).z_start(start));
         to
@@ -112,7 +112,7 @@ impl Lower<'_> {
         if first * 8 == self.register_bytes() {
             return self.unary(high, false, of);
         }
-        let from = if first == 0 { of } else { self.from_byte(of, first * 4) };
+        let from = if first == 0 { of } else { self.starting_at_byte(of, first * 4) };
         self.unary(low, false, from)
     }
 }

@@ -100,7 +100,7 @@ impl Lower<'_> {
         }
         // SVE cannot shift a predicate, so shift a vector.
         let ones = self.ones_under(mask);
-        let shifted = self.from_byte(ones, first * 8);
+        let shifted = self.starting_at_byte(ones, first * 8);
         self.result(InstBuilder::new(t::CMPNE_IMM).wide(true).a(kept).n(shifted))
     }
 
