@@ -49,7 +49,7 @@ fn stored(bytes: &[u8]) -> (Vec<u8>, u32) {
             (0xA9BF_03E0, _) => registers.extend(pair),
             (0x6DBF_03E0, _) => registers.extend(pair.map(|number| number + FunctionFrame::FIRST_VECTOR)),
             // sub sp, sp, #SIZE
-            (_, 0xD100_03FF) => slots += (word >> 10 & 0xFFF) << (word >> 22 & 1) * 12,
+            (_, 0xD100_03FF) => slots += ((word >> 10) & 0xFFF) << (((word >> 22) & 1) * 12),
             _ => break,
         }
     }

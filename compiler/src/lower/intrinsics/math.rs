@@ -59,7 +59,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::Smoothstep => return self.smoothstep(x, y, z),
             Intrinsic::Sign => return self.sign(x),
             _ => {
-                self.b.fail(&format!("internal error: the built-in function {op:?} has no lowering"));
+                self.b.fail(format!("internal error: the built-in function {op:?} has no lowering"));
                 return x;
             }
         };
