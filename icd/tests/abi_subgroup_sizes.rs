@@ -135,6 +135,49 @@ fn kernels_run_with_the_required_size() {
     }
 }
 
+/// The subgroups wait for each other in reverse order. The last one writes 0.
+const CHAIN: &str = "
+kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void chain_SIZE(global int *out) {
+    local atomic_int next;
+    if (get_local_id(0) == 0)
+        atomic_init(&next, 0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int own = get_num_sub_groups() - 1 - get_sub_group_id();
+    int spins = 0;
+    while (atomic_load(&next) != own)
+        ++spins;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_sub_group_local_id() == 0)
+        atomic_fetch_add(&next, 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = atomic_load(&next) - (int)get_num_sub_groups();
+}
+";
+
+/// With cl_khr_subgroups, the subgroups of a group make progress independently.
+#[test]
+fn subgroups_of_every_size_can_wait_for_each_other() {
+    let target = target();
+    let query = |size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret);
+    if !info_string(query).expect("extensions").split(' ').any(|name| name == "cl_khr_subgroups") {
+        return;
+    }
+    let (context, sizes) = (Context::new(), sizes());
+    let source: String = sizes.iter().map(|size| CHAIN.replace("SIZE", &size.to_string())).collect();
+    let program = context.program(&source);
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let queue = context.queue(0);
+    for size in sizes {
+        for (global, local) in [(1024, 256), (37, 37)] {
+            let (kernel, out) = (program.kernel(&format!("chain_{size}")), context.buffer(global * 4));
+            queue.write(&out, &vec![7_u32; global]);
+            kernel.set_mem(0, &out);
+            assert_eq!(queue.launch(&kernel, &[global], Some(&[local])), CL_SUCCESS);
+            assert_eq!(queue.read::<u32>(&out, global), vec![0; global], "groups of {local} in subgroups of {size}");
+        }
+    }
+}
+
 #[test]
 fn queries_report_the_required_size() {
     let sizes = sizes();
