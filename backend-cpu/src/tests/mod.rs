@@ -383,12 +383,16 @@ fn long_commands_start_without_a_flush() {
     // The duration is not known before the first launch.
     run(&device, slow()).expect("a launch");
     enqueue(&device, slow()).wait().expect("a launch");
-    // The start of a short command must not wake a thread.
-    let short = enqueue(&device, Command::Nop);
-    thread::sleep(Duration::from_millis(20));
-    assert!(!short.is_done());
-    device.flush();
-    short.wait().expect("a command");
+    // A short command must not wake a thread. The thread that ran the launch may still be awake and run it.
+    let waits_for_flush = || {
+        let short = enqueue(&device, Command::Nop);
+        thread::sleep(Duration::from_millis(20));
+        let waits = !short.is_done();
+        device.flush();
+        short.wait().expect("a command");
+        waits
+    };
+    assert!((0..10).any(|_| waits_for_flush()));
 }
 
 #[test]
