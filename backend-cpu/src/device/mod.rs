@@ -29,6 +29,7 @@ use crate::device::properties::properties;
 use crate::device::topology::divisions;
 use crate::launch::engine::{self, Engine};
 use crate::launch::queue::CommandQueue;
+use crate::launch::subgroups::IS_AVAILABLE;
 use crate::launch::transfer;
 use crate::memory::{CpuMemory, MemoryTracker, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
@@ -102,7 +103,7 @@ impl CpuDevice {
         let (nans, conversions) = (Options::get().checks_nans(), Options::get().checks_conversions());
         let value_checks = if cpu.style.checked { ValueChecks { nans, conversions, undefined: true } } else { ValueChecks::NONE };
         let target = Target { value_checks, marks_async_copies: cpu.style.checked, ..target };
-        let target = if cpu.style.checked { target.without_independent_subgroups() } else { target };
+        let target = if cpu.style.checked || !IS_AVAILABLE { target.without_independent_subgroups() } else { target };
         let target = if !cpu.style.isa.caps().has_fma_f64 { target.without_fused_fma() } else { target };
         let target = if Options::get().inline.as_deref() == Some("0") {
             Target { inlining: target.inlining.keeping_all(), ..target }

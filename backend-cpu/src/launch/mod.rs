@@ -11,5 +11,9 @@ pub(crate) mod engine;
 pub(crate) mod plan;
 pub(crate) mod queue;
 mod shared_copy;
+#[cfg(not(all(windows, target_arch = "aarch64")))]
+pub(crate) mod subgroups;
+#[cfg(all(windows, target_arch = "aarch64"))]
+#[path = "subgroups_none.rs"]
 pub(crate) mod subgroups;
 pub(crate) mod transfer;

@@ -22,6 +22,8 @@ use crate::program::Variant;
 use crate::program::code::Entry;
 use crate::program::fp_environment::DefaultFpEnvironment;
 
+/// Whether subgroups can wait for each other.
+pub(crate) const IS_AVAILABLE: bool = true;
 /// Bytes of a stack for the scheduler and for signal handlers, in addition to those for the kernel.
 const HOST_STACK: u64 = 32 << 10;
 /// A gang that waits checks its condition this number of times before it lets other gangs run.

@@ -74,6 +74,7 @@ impl Code {
     }
 
     /// The kernel's function.
+    #[cfg(not(all(windows, target_arch = "aarch64")))]
     pub(crate) const fn entry(&self) -> Entry {
         self.entry
     }
