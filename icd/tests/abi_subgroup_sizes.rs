@@ -44,13 +44,21 @@ kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void of_SIZE(global uint
 }
 ";
 
+fn has_extension(name: &str) -> bool {
+    let target = target();
+    let query = |size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret);
+    info_string(query).expect("extensions").split(' ').any(|extension| extension == name)
+}
+
 /// Returns CL_DEVICE_SUB_GROUP_SIZES_INTEL, or an empty list if the device does not have the extension.
 fn sizes() -> Vec<usize> {
     let target = target();
     let query = |name| move |size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret);
-    let has =
-        info_string(query(CL_DEVICE_EXTENSIONS)).expect("extensions").split(' ').any(|name| name == "cl_intel_required_subgroup_size");
-    let bytes = if has { info_bytes(query(CL_DEVICE_SUB_GROUP_SIZES_INTEL)).expect("sizes") } else { Vec::new() };
+    let bytes = if has_extension("cl_intel_required_subgroup_size") {
+        info_bytes(query(CL_DEVICE_SUB_GROUP_SIZES_INTEL)).expect("sizes")
+    } else {
+        Vec::new()
+    };
     bytes.chunks_exact(size_of::<usize>()).map(|size| usize::from_ne_bytes(size.try_into().expect("a size"))).collect()
 }
 
@@ -157,9 +165,7 @@ kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void chain_SIZE(global i
 /// With cl_khr_subgroups, the subgroups of a group make progress independently.
 #[test]
 fn subgroups_of_every_size_can_wait_for_each_other() {
-    let target = target();
-    let query = |size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret);
-    if !info_string(query).expect("extensions").split(' ').any(|name| name == "cl_khr_subgroups") {
+    if !has_extension("cl_khr_subgroups") {
         return;
     }
     let (context, sizes) = (Context::new(), sizes());

@@ -312,7 +312,9 @@ pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<Strin
         let is_own =
             !word.starts_with('-') || word.starts_with("--") || word.starts_with("-o") || matches!(word.as_str(), "-" | "-h" | "-V");
         if enables_warnings(&word) {
-        } else if is_own {
+            continue;
+        }
+        if is_own {
             let takes_next = word == "-o";
             own.push(word);
             if takes_next {

@@ -1,5 +1,5 @@
 //! Replaces `subgroups.rs` on systems for which the crate corosensei cannot switch stacks: Windows on ARM64. The device
-//! does not report cl_khr_subgroups there, and launches of kernels whose subgroups wait for each other fail.
+//! reports no independent progress of subgroups there, so no kernel has a scheduler.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl Places {
 pub(crate) struct Scheduler;
 
 impl Scheduler {
-    /// Runs nothing, because [`Places::size`] cannot be reserved.
+    /// Never called, because no kernel has a scheduler.
     ///
     /// # Safety
     /// There are no conditions.
@@ -35,7 +35,7 @@ impl Scheduler {
 }
 
 generated_code_abi! {
-    /// Never called, because no launch with a scheduler starts.
+    /// Never called, because no kernel has a scheduler.
     pub(crate) fn schedule(_worker: *const WorkerContext, _request: u64, _group: u64) -> u64 {
         0
     }

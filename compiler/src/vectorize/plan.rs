@@ -52,8 +52,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Creates the plan of function 0 of a module.
-    pub(super) fn of(module: &Module, key: &KernelKey, style: Style) -> Self {
+    /// Creates the plan of function 0 of a module. `independent_subgroups` says whether the device guarantees that
+    /// subgroups make independent progress.
+    pub(super) fn of(module: &Module, key: &KernelKey, style: Style, independent_subgroups: bool) -> Self {
         let kernel = &module.functions[0];
         let planner = Planner {
             kernel,
@@ -77,7 +78,7 @@ impl Plan {
             }
         };
         let shape = if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape };
-        let independent = subgroups && !style.checked && shape.gangs() > 1 && waits::may_wait(module);
+        let independent = independent_subgroups && subgroups && shape.gangs() > 1 && waits::may_wait(module);
         Self { shape, scalar: (shape.lanes == 1).then(|| planner.scalar_reason(style)), independent }
     }
 
@@ -166,7 +167,7 @@ mod tests {
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
         let key = LaunchKey::example(&program.module.functions[0], [16, 16, 1]).changed(|key| key.kernel.zero_offset = true);
         let module = prepared(&program.module, "k", &key, &target, false, None).expect("it specialises");
-        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512)).shape.vector_dimension
+        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512), target.language.independent_subgroups).shape.vector_dimension
     }
 
     #[test]

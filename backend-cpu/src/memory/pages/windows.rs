@@ -2,8 +2,8 @@
 //!
 //! Large pages require the privilege `SeLockMemoryPrivilege`, which no user has by default. An administrator who
 //! assigns it accepts that programs lock physical memory: the system never swaps large pages, and provides all of them
-//! at the allocation. wgcl therefore uses them only if the process has the privilege. Without it, there is no other way
-//! to get large pages: Windows does not join small pages.
+//! at the allocation. wgcl therefore uses them only if the process has the privilege. Windows does not join small pages
+//! to large ones.
 
 use std::ffi::c_void;
 use std::mem;

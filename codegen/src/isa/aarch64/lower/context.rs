@@ -172,6 +172,23 @@ impl Lower<'_> {
         self.result(InstBuilder::new(opcode).wide(wide).n(n).m(m))
     }
 
+    /// Estimates a reciprocal. The opcodes are those of the estimate, of the Newton-Raphson step, and of the product.
+    /// The estimate has 8 correct bits, and one step doubles the number of correct bits.
+    pub(super) fn reciprocal_estimate(&mut self, [estimate, step, multiply]: [Opcode; 3], wide: bool, a: VReg) -> VReg {
+        let estimate = self.unary(estimate, wide, a);
+        let step = self.binary(step, wide, estimate, a);
+        self.binary(multiply, wide, estimate, step)
+    }
+
+    /// Estimates a reciprocal square root, like [`Self::reciprocal_estimate`].
+    pub(super) fn reciprocal_root_estimate(&mut self, [estimate, step, multiply]: [Opcode; 3], wide: bool, a: VReg) -> VReg {
+        let estimate = self.unary(estimate, wide, a);
+        // The square comes first: `estimate * a` would be NaN for zeros and infinities.
+        let square = self.binary(multiply, wide, estimate, estimate);
+        let step = self.binary(step, wide, square, a);
+        self.binary(multiply, wide, estimate, step)
+    }
+
     /// Adds an instruction with the operands `n`, `m` and `a`.
     pub(super) fn ternary(&mut self, opcode: Opcode, wide: bool, n: VReg, m: VReg, a: VReg) -> VReg {
         self.result(InstBuilder::new(opcode).wide(wide).n(n).m(m).a(a))

@@ -36,19 +36,8 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM,
             UnOp::Round(Rounding::Up) => t::FRINTP,
             UnOp::Round(Rounding::Zero) => t::FRINTZ,
-            // The estimates have 8 correct bits. One Newton-Raphson step doubles the number of correct bits.
-            UnOp::RecipApprox => {
-                let estimate = self.unary(t::FRECPE, double, a);
-                let step = self.binary(t::FRECPS, double, estimate, a);
-                return self.binary(t::FMUL, double, estimate, step);
-            }
-            UnOp::RsqrtApprox => {
-                let estimate = self.unary(t::FRSQRTE, double, a);
-                // The square comes first: `estimate * a` would be NaN for zeros and infinities.
-                let square = self.binary(t::FMUL, double, estimate, estimate);
-                let step = self.binary(t::FRSQRTS, double, square, a);
-                return self.binary(t::FMUL, double, estimate, step);
-            }
+            UnOp::RecipApprox => return self.reciprocal_estimate([t::FRECPE, t::FRECPS, t::FMUL], double, a),
+            UnOp::RsqrtApprox => return self.reciprocal_root_estimate([t::FRSQRTE, t::FRSQRTS, t::FMUL], double, a),
             op => return self.unsupported(format!("floating-point {op:?}"), VEC),
         };
         self.unary(opcode, double, a)

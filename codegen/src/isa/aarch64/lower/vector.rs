@@ -22,18 +22,8 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM_V,
             UnOp::Round(Rounding::Up) => t::FRINTP_V,
             UnOp::Round(Rounding::Zero) => t::FRINTZ_V,
-            // One Newton-Raphson step refines the estimates, as for scalars.
-            UnOp::RecipApprox => {
-                let estimate = self.unary(t::FRECPE_V, double, a);
-                let step = self.binary(t::FRECPS_V, double, estimate, a);
-                return self.binary(t::FMUL_V, double, estimate, step);
-            }
-            UnOp::RsqrtApprox => {
-                let estimate = self.unary(t::FRSQRTE_V, double, a);
-                let square = self.binary(t::FMUL_V, double, estimate, estimate);
-                let step = self.binary(t::FRSQRTS_V, double, square, a);
-                return self.binary(t::FMUL_V, double, estimate, step);
-            }
+            UnOp::RecipApprox => return self.reciprocal_estimate([t::FRECPE_V, t::FRECPS_V, t::FMUL_V], double, a),
+            UnOp::RsqrtApprox => return self.reciprocal_root_estimate([t::FRSQRTE_V, t::FRSQRTS_V, t::FMUL_V], double, a),
             op => return self.unsupported(format!("{op:?} of {ty}"), VEC),
         };
         self.unary(opcode, double, a)

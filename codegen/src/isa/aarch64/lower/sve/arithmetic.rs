@@ -21,18 +21,8 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM_Z,
             UnOp::Round(Rounding::Up) => t::FRINTP_Z,
             UnOp::Round(Rounding::Zero) => t::FRINTZ_Z,
-            // One Newton-Raphson step refines the estimates, as for scalars.
-            UnOp::RecipApprox => {
-                let estimate = self.unary(t::FRECPE_Z, double, a);
-                let step = self.binary(t::FRECPS_Z, double, estimate, a);
-                return self.binary(t::FMUL_Z, double, estimate, step);
-            }
-            UnOp::RsqrtApprox => {
-                let estimate = self.unary(t::FRSQRTE_Z, double, a);
-                let square = self.binary(t::FMUL_Z, double, estimate, estimate);
-                let step = self.binary(t::FRSQRTS_Z, double, square, a);
-                return self.binary(t::FMUL_Z, double, estimate, step);
-            }
+            UnOp::RecipApprox => return self.reciprocal_estimate([t::FRECPE_Z, t::FRECPS_Z, t::FMUL_Z], double, a),
+            UnOp::RsqrtApprox => return self.reciprocal_root_estimate([t::FRSQRTE_Z, t::FRSQRTS_Z, t::FMUL_Z], double, a),
             op => return self.unsupported(format!("{op:?} of {ty}"), VEC),
         };
         self.z_unary(opcode, double, a)
