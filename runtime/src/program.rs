@@ -129,6 +129,14 @@ impl<M: Machine> Program<M> {
         });
     }
 
+    /// Returns every kernel that was launched, with the key of its last new variant.
+    pub fn last_keys(&self) -> Vec<(&Arc<Kernel<M>>, KeyOf<M>)> {
+        let history = self.history.lock();
+        let mut last = FxHashMap::default();
+        last.extend(history.launches.iter().map(|launched| (launched.kernel.as_str(), &launched.key)));
+        last.into_iter().filter_map(|(name, key)| Some((self.kernels.get(name)?, key.clone()))).collect()
+    }
+
     /// Inspects the executable of a variant. If the variant is not loaded, inspects its artifact instead, and stores
     /// the artifact for the variant.
     ///

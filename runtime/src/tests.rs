@@ -190,6 +190,17 @@ fn a_program_uses_the_history_of_earlier_processes() {
 }
 
 #[test]
+fn the_last_key_of_a_kernel_is_known() {
+    let (mut program, _) = program();
+    assert!(program.last_keys().is_empty());
+    let launched = |key| Launched { kernel: "k".to_owned(), key, any_group_size: false };
+    let history = History { launches: vec![launched((7, 16)), launched((7, 8))], usage: Vec::new(), measurements: Vec::new() };
+    program.adopt(PrefetchedProgram::of_history(program.machine(), Arc::new(ProgramCache::empty()), history));
+    let keys: Vec<_> = program.last_keys().into_iter().map(|(kernel, key)| (kernel.name().to_owned(), key)).collect();
+    assert_eq!(keys, [("k".to_owned(), (7, 8))]);
+}
+
+#[test]
 fn a_history_is_restored_and_drops_the_oldest_launch() {
     let mut history = History::<Key>::default();
     for number in 0..100 {

@@ -18,6 +18,7 @@ use crate::launch::limits::LaunchLimits;
 use crate::launch::merge_buffers::MergedBuffers;
 use crate::launch::ndrange::{GroupRange, GroupSpan, Region, dispatches};
 use crate::launch::pipeline::Pipeline;
+use crate::launch::pipeline_prefetch::prefetch_group_size;
 use crate::launch::plan::LaunchPlan;
 use crate::launch::printf_copy::PrintfCopy;
 use crate::launch::program::WgpuProgram;
@@ -385,10 +386,11 @@ impl Launches {
 
 /// Returns the pipeline for a key. If the pipeline must be created, first submits the recorded commands, so that the
 /// device runs them meanwhile.
-fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+fn pipeline(batch: &mut OpenBatch, code: &Arc<Program<Gpu>>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
     if let Some(pipeline) = code.loaded(kernel, key) {
         return pipeline;
     }
+    prefetch_group_size(code, kernel, key);
     if batch.gpu().vulkan_queue.is_some() {
         batch.submit();
     }
