@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::process::Command;
 use std::ptr::null;
 
 use common::ffi::{CL_DEVICE_EXTENSIONS, CL_SUCCESS, cl_int, cl_uint};
@@ -204,6 +205,35 @@ fn queries_report_the_required_size() {
             most >= 1 && most <= in_all as usize && most * size <= group.next_multiple_of(size),
             "{most} of {in_all}, {group} work-items"
         );
+    }
+}
+
+/// `WGCL_SUBGROUP` selects the size of kernels that require none. Queries and kernels then agree.
+#[test]
+fn kernels_run_with_the_requested_size() {
+    if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
+        return;
+    }
+    for size in sizes().into_iter().filter(|&size| size > 1) {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.args(["--exact", "requested_size", "--ignored"]).env("WGCL_SUBGROUP", size.to_string());
+        let output = command.output().expect("the child");
+        assert!(output.status.success(), "{size}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+#[test]
+#[ignore = "the child of the other test"]
+fn requested_size() {
+    let size: usize = std::env::var("WGCL_SUBGROUP").ok().and_then(|size| size.parse().ok()).expect("a size");
+    let context = Context::new();
+    let source = KERNEL.replace("__attribute__((intel_reqd_sub_group_size(SIZE)))", "").replace("SIZE", &size.to_string());
+    let program = context.program(&source);
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let kernel = program.kernel(&format!("of_{size}"));
+    assert_eq!(subgroup_info(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &[2 * size]), size);
+    for local in [[64, 1], [4 * size + 2, 1], [6, 5]] {
+        check(&context, &program, size, local);
     }
 }
 

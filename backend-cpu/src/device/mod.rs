@@ -99,7 +99,11 @@ impl CpuDevice {
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
         let sizes = subgroup_sizes(cpu.style);
         let requested = Options::get().subgroup_size().filter(|size| sizes & size != 0);
-        let target = Target::cpu().with_subgroups_of(requested.unwrap_or(subgroup_size(cpu.style)), sizes);
+        let target = Target::cpu().with_subgroups_of(subgroup_size(cpu.style), sizes);
+        let target = match requested {
+            Some(size) => target.with_requested_subgroups_of(size),
+            None => target,
+        };
         let (nans, conversions) = (Options::get().checks_nans(), Options::get().checks_conversions());
         let value_checks = if cpu.style.checked { ValueChecks { nans, conversions, undefined: true } } else { ValueChecks::NONE };
         let target = Target { value_checks, marks_async_copies: cpu.style.checked, ..target };

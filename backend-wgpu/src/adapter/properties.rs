@@ -330,6 +330,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     let int64_atomics = int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS) && !locks;
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
+        requested_subgroup_size: None,
         int64: true,
         // Software double is slow, so it is used only on request.
         fp64: fp64 || emulates_fp64(),

@@ -4,6 +4,7 @@ use super::{DeclTy, Sema};
 use crate::ast::{Attribute, AttributeArg, TypeSpec};
 use crate::builtins::attributes::{KNOWN, REFUSED};
 use crate::diag::Diagnostic;
+use crate::target::Language;
 use crate::thir::types::scalar_name;
 
 /// The attributes of a kernel.
@@ -74,7 +75,8 @@ impl Sema<'_> {
                 name @ "intel_reqd_sub_group_size" => {
                     let Some([size]) = self.sizes(attribute) else { continue };
                     if !self.target.language.has_subgroups_of(size) {
-                        self.err(attribute.span, format!("subgroups of {size} work-items are not supported by this device"));
+                        let sizes = listed_sizes(&self.target.language);
+                        self.err(attribute.span, format!("subgroups of {size} work-items are not supported by this device{sizes}"));
                         continue;
                     }
                     texts.push(format!("{name}({size})"));
@@ -140,4 +142,11 @@ impl Sema<'_> {
         }
         Some(size)
     }
+}
+
+/// Returns the subgroup sizes that kernels may require, as the end of a message.
+fn listed_sizes(language: &Language) -> String {
+    let sizes: Vec<String> =
+        (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size.to_string()).collect();
+    if sizes.is_empty() { String::new() } else { format!("; expected {}", sizes.join(" or ")) }
 }

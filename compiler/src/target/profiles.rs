@@ -60,6 +60,7 @@ impl Target {
             subgroups: true,
             subgroup_size: 128,
             subgroup_sizes: 0,
+            requested_subgroup_size: None,
             independent_subgroups: false,
             fused_fma: false,
             denormals: true,

@@ -154,7 +154,7 @@ pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Ta
 fn planned(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<(ir::Module, Plan)> {
     let prepare = |key| stage("specialise", || prepared(module, kernel, key, target, style.checked, None));
     let mut specialised = prepare(key)?;
-    let plan = Plan::of(&specialised, &key.kernel, style, target.language.independent_subgroups);
+    let plan = Plan::of(&specialised, &key.kernel, style, &target.language);
     if plan.prefers_large_offsets() && !key.kernel.large_offsets {
         specialised = prepare(&key.clone().changed(|key| key.kernel.large_offsets = true))?;
     }

@@ -24,6 +24,7 @@ use super::uniformity::{Entry, Uniformity};
 use super::{dimension, interleave, locks, subword_packing, waits};
 use crate::ir::{Function, Module};
 use crate::launch::KernelKey;
+use crate::target::Language;
 
 /// The reason why work-items run one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +53,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Creates the plan of function 0 of a module. `independent_subgroups` says whether the device guarantees that
-    /// subgroups make independent progress.
-    pub(super) fn of(module: &Module, key: &KernelKey, style: Style, independent_subgroups: bool) -> Self {
+    /// Creates the plan of function 0 of a module for a device with these language features.
+    pub(super) fn of(module: &Module, key: &KernelKey, style: Style, language: &Language) -> Self {
         let kernel = &module.functions[0];
         let planner = Planner {
             kernel,
@@ -67,7 +67,7 @@ impl Plan {
         let shape = if style.checked {
             Shape::scalar(style.isa, key.local_size)
         } else if subgroups {
-            planner.subgroup_shape()
+            planner.subgroup_shape(language.requested_subgroup_size)
         } else {
             match planner.best_shape() {
                 Some(shape) => shape,
@@ -78,7 +78,7 @@ impl Plan {
             }
         };
         let shape = if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape };
-        let independent = independent_subgroups && subgroups && shape.gangs() > 1 && waits::may_wait(module);
+        let independent = language.independent_subgroups && subgroups && shape.gangs() > 1 && waits::may_wait(module);
         Self { shape, scalar: (shape.lanes == 1).then(|| planner.scalar_reason(style)), independent }
     }
 
@@ -99,9 +99,9 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     /// Returns the shape in which gangs are subgroups. Their size is the size that the kernel requires, otherwise the
-    /// number of 32-bit lanes of a vector.
-    fn subgroup_shape(&self) -> Shape {
-        let usual = subgroup_size(self.isa);
+    /// size that the user requests, otherwise the number of 32-bit lanes of a vector.
+    fn subgroup_shape(&self, requested: Option<u32>) -> Shape {
+        let usual = requested.unwrap_or(subgroup_size(self.isa));
         Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
         let key = LaunchKey::example(&program.module.functions[0], [16, 16, 1]).changed(|key| key.kernel.zero_offset = true);
         let module = prepared(&program.module, "k", &key, &target, false, None).expect("it specialises");
-        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512), target.language.independent_subgroups).shape.vector_dimension
+        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512), &target.language).shape.vector_dimension
     }
 
     #[test]
