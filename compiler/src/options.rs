@@ -267,6 +267,9 @@ fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
         "-w" => options.no_warnings = true,
         "-Werror" => options.warnings_are_errors = true,
         "-g" => options.debug_info = true,
+        // Options of clang that programs pass to every driver. All warnings are enabled.
+        "-Wall" | "-Wextra" | "-Wpedantic" | "-Weverything" | "-Wdefault" => {}
+        word if word.starts_with("-Wno-") => {}
         // Valid options without effect on the compilation. The last two are linker options.
         "-cl-strict-aliasing" | "-cl-no-subgroup-ifp" | "-create-library" | "-enable-link-options" => {}
         _ => return Err(OptionError::Unknown(word.to_owned())),
@@ -324,6 +327,8 @@ mod tests {
         assert!(matches!(parse_options("-cl-std=CL4.0"), Err(OptionError::InvalidArgument { .. })));
         assert!(matches!(parse_options("-D 1x"), Err(OptionError::InvalidArgument { .. })));
         assert_eq!(parse_options("-D \"open"), Err(OptionError::UnterminatedQuote("open".to_owned())));
+        assert_eq!(parse_options("-Wfoo"), Err(OptionError::Unknown("-Wfoo".to_owned())));
         assert!(parse_options("").is_ok());
+        assert_eq!(parse_options("-Wall -Wextra -Wno-unused-variable"), Ok(BuildOptions::default()));
     }
 }

@@ -135,6 +135,7 @@ fn build_options_are_stored_and_checked() {
     for refused in ["-DVALUE=1 -cl-nonsense", "-DVALUE=1 --what", "-DVALUE=1 -cl-std=CL9.9", "-D", "words"] {
         let program = context.program("kernel void f(global int *a) { a[0] = VALUE; }");
         assert_eq!(program.build(refused), CL_INVALID_BUILD_OPTIONS, "{refused}");
+        assert!(program.log().starts_with("error: "), "{refused}: {}", program.log());
     }
 }
 

@@ -7,6 +7,7 @@ pub mod binary;
 mod build;
 pub mod executable;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -406,6 +407,19 @@ impl Program {
         }
     }
 
+    /// Checks build options. Programs print the build log if a build fails, so the log of each target gets the error.
+    fn check_options(&self, targets: &[usize], options: &str, invalid: fn(Cow<'static, str>) -> Error) -> Result<()> {
+        let Err(error) = wgcl_compiler::program::parse_options(options) else { return Ok(()) };
+        let text = error.to_string();
+        let mut builds = self.builds.lock();
+        for &target in targets {
+            if let Some(build) = builds.get_mut(target).filter(|build| build.status != BuildStatus::InProgress) {
+                build.log = format!("error: {text}\n");
+            }
+        }
+        Err(invalid(text.into()))
+    }
+
     /// clBuildProgram; asynchronous with `done`.
     ///
     /// # Errors
@@ -413,7 +427,7 @@ impl Program {
     pub fn build(self: &Arc<Self>, devices: Option<&[Arc<Device>]>, options: &str, done: Option<Done>) -> Result<()> {
         let targets = self.targets(devices)?;
         // "CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid."
-        wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBuildOptions(error.to_string().into()))?;
+        self.check_options(&targets, options, Error::InvalidBuildOptions)?;
         // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
         // clCreateProgramWithBinary."
         ensure!(self.origin != Origin::Linked, InvalidOperation, "a program that clLinkProgram created cannot be built");
@@ -458,7 +472,7 @@ impl Program {
         ensure!(same, InvalidContext, "a header belongs to another context");
         let targets = self.targets(devices)?;
         // "CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid."
-        wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidCompilerOptions(error.to_string().into()))?;
+        self.check_options(&targets, options, Error::InvalidCompilerOptions)?;
         // "CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with
         // clCreateProgramWithSource ..."
         ensure!(matches!(self.origin, Origin::Source | Origin::Il), InvalidOperation, "the program has no source");
