@@ -31,7 +31,7 @@ pub enum ClientError {
         tried: Vec<(PathBuf, String)>,
     },
     /// No suitable device has the name.
-    #[error("no {}", if .wanted.is_empty() { "suitable device".to_owned() } else { format!("device named `{wanted}`; suitable devices: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") }) })]
+    #[error("no {}", if .wanted.is_empty() { "suitable device; clinfo lists the devices of the installed drivers".to_owned() } else { format!("device named `{wanted}`; suitable devices: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") }) })]
     NoDevice {
         /// The requested name, or a part of the name. Empty if any suitable device was requested.
         wanted: String,

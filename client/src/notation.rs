@@ -28,7 +28,8 @@ impl Launch {
     /// Fails if a word is invalid or missing.
     pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<Self> {
         let mut words = words.into_iter();
-        let kernel = words.next().ok_or("the name of the kernel is missing")?.to_owned();
+        let kernel =
+            words.next().filter(|word| !Self::is_size(word)).ok_or("the name of the kernel is missing before the sizes")?.to_owned();
         let (mut global, mut local, mut offset) = (None, None, None);
         for word in words {
             let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not of the form KEY=VALUE"))?;
@@ -215,7 +216,8 @@ impl ArgumentKind {
                 .ok_or("the number of elements is negative or too large")?;
             return Ok(Self::Buffer { element, count, init: value.unwrap_or_else(zero) });
         }
-        let (element, count) = Element::vector_from_name(kind).ok_or_else(|| format!("unknown type `{kind}`"))?;
+        let (element, count) = Element::vector_from_name(kind)
+            .ok_or_else(|| format!("unknown type `{kind}`; expected `TYPE = VALUE` for a value, or `TYPE[COUNT]` for a buffer"))?;
         let init = value.ok_or("the value is missing")?;
         Ok(Self::Value { element, count, slots: slots(count), init })
     }
@@ -288,7 +290,8 @@ mod tests {
         assert_eq!(name("a: int[4] = i"), Ok(Some("a".to_owned())));
         assert_eq!(name("int[4] = i < 2 ? 1 : 0"), Ok(None));
         assert_eq!(name("local 64"), Ok(None));
-        assert!(name("a: number = 4").is_err_and(|error| error.to_string() == "unknown type `number` in `a: number = 4`"));
+        assert!(name("a: number = 4").is_err_and(|error| error.to_string()
+            == "unknown type `number`; expected `TYPE = VALUE` for a value, or `TYPE[COUNT]` for a buffer in `a: number = 4`"));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{EnumValueParser, TypedValueParser as _};
 use clap::{Parser, ValueEnum, ValueHint};
 
 use wgcl_codegen::Isa;
 use wgcl_compiler::diag::suggest;
-use wgcl_compiler::options;
+use wgcl_compiler::options::{self, OptionError};
 use wgcl_compiler::program::BuildOptions;
 use wgcl_compiler::specialise::{has_pass, pass_names};
 use wgcl_compiler::target::profiles::PROFILES;
@@ -96,6 +97,8 @@ pub enum InstructionSet {
     Avx2,
     /// Vectors of 64 bytes
     Avx512,
+    /// The best one that this processor supports
+    Native,
     /// AArch64 without extensions, vectors of 16 bytes
     #[value(name = "armv8", alias = "neon")]
     Armv8,
@@ -113,18 +116,21 @@ pub enum InstructionSet {
     Sve512,
 }
 
-impl From<InstructionSet> for Isa {
-    fn from(set: InstructionSet) -> Self {
-        match set {
-            InstructionSet::Sse42 => Self::SSE42,
-            InstructionSet::Avx2 => Self::AVX2,
-            InstructionSet::Avx512 => Self::AVX512,
-            InstructionSet::Armv8 => Self::ARMV8,
-            InstructionSet::Armv82 => Self::ARMV8_2,
-            InstructionSet::Sve128 => Self::SVE_128,
-            InstructionSet::Sve256 => Self::SVE_256,
-            InstructionSet::Sve512 => Self::SVE_512,
-        }
+impl InstructionSet {
+    /// Returns the instruction set of the code generator. Fails for `Native` if the code generator does not support this
+    /// processor.
+    fn isa(self) -> Result<Isa, &'static str> {
+        Ok(match self {
+            Self::Native => return Isa::detect().ok_or("wgcl does not generate code for this processor"),
+            Self::Sse42 => Isa::SSE42,
+            Self::Avx2 => Isa::AVX2,
+            Self::Avx512 => Isa::AVX512,
+            Self::Armv8 => Isa::ARMV8,
+            Self::Armv82 => Isa::ARMV8_2,
+            Self::Sve128 => Isa::SVE_128,
+            Self::Sve256 => Isa::SVE_256,
+            Self::Sve512 => Isa::SVE_512,
+        })
     }
 }
 
@@ -214,14 +220,14 @@ pub struct Arguments {
     #[arg(long)]
     pub watch: bool,
     /// Instruction set of `--emit vector`, `--emit asm` and `--emit report`
-    #[arg(long, value_enum, value_name = "SET", default_value = "avx2")]
-    pub isa: InstructionSet,
+    #[arg(long, value_name = "SET", default_value = "avx2", value_parser = EnumValueParser::<InstructionSet>::new().try_map(InstructionSet::isa))]
+    pub isa: Isa,
     /// Compile only this kernel (not for `--emit ir` and `--emit reflection`)
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
     /// Work-group size for which kernels are compiled; ignored for kernels with reqd_work_group_size
-    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
-    pub local_size: Vec<u32>,
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = local_size, default_value = "64")]
+    pub local_size: [u32; 3],
     /// Access buffers by device addresses if the device supports them
     #[arg(long)]
     pub addresses: bool,
@@ -250,12 +256,12 @@ impl Arguments {
             let (int64, fp64, int64_atomics) = (emulates(Emulated::Int64), emulates(Emulated::Fp64), emulates(Emulated::Int64Atomics));
             arguments.device = arguments.device.emulating(target::Emulated { int64, fp64, int64_atomics });
         }
-        if let Some(word) = build.iter().find(|word| word.starts_with("-W") && *word != "-Werror") {
-            return Err(format!(
-                "unknown option `{word}`; all warnings are enabled, `-w` disables them, and `-Werror` treats them as errors"
-            ));
-        }
-        let options = options::parse_words(build).map_err(|error| error.to_string())?;
+        let options = options::parse_words(build).map_err(|error| match &error {
+            OptionError::Unknown(word) if word.starts_with("-W") => {
+                format!("unknown option `{word}`; all warnings are enabled, `-w` disables them, and `-Werror` treats them as errors")
+            }
+            _ => error.to_string(),
+        })?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
             return Err("`-` (standard input) can be given only once, and not with --watch".to_owned());
         }
@@ -281,13 +287,18 @@ fn device(name: &str) -> Result<Target, String> {
     Target::profile(name).ok_or_else(|| format!("unknown device `{name}`; expected one of {}", profiles()))
 }
 
-fn profiles() -> String {
-    PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+/// Parses a work-group size. `x` separates the dimensions as well, as in the sizes of `wgclc run`.
+fn local_size(text: &str) -> Result<[u32; 3], String> {
+    let mut size = [1; 3];
+    for (index, word) in text.split([',', 'x']).enumerate() {
+        let place = size.get_mut(index).ok_or_else(|| format!("`{text}` has more than three dimensions"))?;
+        *place = word.parse().ok().filter(|items| *items > 0).ok_or_else(|| format!("`{word}` is not a number of work-items"))?;
+    }
+    Ok(size)
 }
 
-/// Whether an option enables groups of warnings in clang. They have no effect, because all warnings are enabled.
-fn enables_warnings(word: &str) -> bool {
-    matches!(word, "-Wall" | "-Wextra" | "-Wpedantic" | "-Weverything" | "-Wdefault")
+fn profiles() -> String {
+    PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// Fails if there is no pass with this name.
@@ -311,9 +322,6 @@ pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<Strin
     while let Some(word) = words.next() {
         let is_own =
             !word.starts_with('-') || word.starts_with("--") || word.starts_with("-o") || matches!(word.as_str(), "-" | "-h" | "-V");
-        if enables_warnings(&word) {
-            continue;
-        }
         if is_own {
             let takes_next = word == "-o";
             own.push(word);
@@ -411,7 +419,7 @@ a capture that cannot be read, 3 if there is no matching device or no OpenCL lib
 
 /// Runs captured launches again on any OpenCL device, and compares the results with the captured ones.
 #[derive(Debug, Parser)]
-#[command(name = "wgclc replay", after_help = AFTER_REPLAY_HELP)]
+#[command(name = "wgclc replay", bin_name = "wgclc replay", after_help = AFTER_REPLAY_HELP)]
 pub struct ReplayArguments {
     /// Device, by a part of its name or of its platform's name [default: the first device]
     #[arg(long, value_name = "NAME")]

@@ -2,15 +2,16 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wgcl_compiler::diag::{Diagnostics, Message, RenderOptions, colourise, messages, render_one};
 use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::front::FrontEnd;
-use wgcl_compiler::ir::Function;
+use wgcl_compiler::ir::{self, Function};
 use wgcl_compiler::launch::{LaunchError, LaunchResult};
 use wgcl_compiler::passes::{AfterPass, Watch};
 use wgcl_compiler::program::{BuildOptions, Program};
-use wgcl_compiler::specialise::{launched, specialise};
+use wgcl_compiler::specialise::{launched, prepared, specialise};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::timing;
 use wgcl_compiler::vectorize::{self, Style};
@@ -128,8 +129,10 @@ impl Job<'_> {
     /// Builds the program, runs `--after`, `--time` or `--check`, and emits the stages in the list.
     fn stages(&self, stages: &[Emit], target: &Target, outcome: &mut Outcome) {
         let arguments = self.arguments;
+        let did_run = AtomicBool::new(false);
         let show_after = |after: &AfterPass<'_>| {
             if arguments.after.as_deref() == Some(after.pass) {
+                did_run.store(true, Ordering::Relaxed);
                 show(&after.to_string());
             }
         };
@@ -147,11 +150,12 @@ impl Job<'_> {
             return outcome.fail(&error);
         }
         if watch.is_some() {
-            let made = kernels(arguments, &program).try_for_each(|function| {
-                let key = key(arguments, function, target);
-                launched(&program.module, &function.name, &key, target, watch).map(drop)
-            });
+            let made =
+                kernels(arguments, &program).try_for_each(|function| specialised(arguments, &program, function, target, watch).map(drop));
             made.unwrap_or_else(|error| outcome.report(&error, &program));
+            if let Some(pass) = arguments.after.as_ref().filter(|_| !did_run.load(Ordering::Relaxed) && !outcome.has_errors) {
+                outcome.fail(&format!("--after: the pass `{pass}` did not run; passes depend on --device and on the build options"));
+            }
         } else if arguments.time {
             let made = shaders(arguments, &program, target, &mut |_| Ok(()));
             show(&times());
@@ -159,8 +163,13 @@ impl Job<'_> {
         } else if arguments.check == Some(Check::Full) {
             // Compile the remaining kernels even if one fails.
             for function in kernels(arguments, &program) {
-                let made = specialise(&program.module, &function.name, &key(arguments, function, target), target);
-                made.map_or_else(|error| outcome.report(&error, &program), drop);
+                let key = key(arguments, function, target);
+                let made = if target.native {
+                    vectorize::compile(&program.module, &function.name, &key, target, Style::of(arguments.isa)).map(drop)
+                } else {
+                    specialise(&program.module, &function.name, &key, target).map(drop)
+                };
+                made.unwrap_or_else(|error| outcome.report(&error, &program));
             }
         }
         for &stage in stages {
@@ -209,16 +218,28 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
 
 /// Returns the IR of the selected kernels, specialised for a launch.
 fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
-    let text = |function: &Function| {
-        let key = key(arguments, function, target);
-        launched(&program.module, &function.name, &key, target, None).map(|module| module.to_string())
-    };
+    let text = |function: &Function| specialised(arguments, program, function, target, None).map(|module| module.to_string());
     kernels(arguments, program).map(text).collect()
+}
+
+/// Returns the IR that the vectoriser reads if the target is a CPU, or else the IR that the shader emitter reads.
+fn specialised(
+    arguments: &Arguments,
+    program: &Program,
+    function: &Function,
+    target: &Target,
+    watch: Option<&Watch<'_>>,
+) -> LaunchResult<ir::Module> {
+    let key = key(arguments, function, target);
+    if target.native {
+        return prepared(&program.module, &function.name, &key, target, false, watch);
+    }
+    launched(&program.module, &function.name, &key, target, watch)
 }
 
 /// Returns the vector IR or the machine code of the selected kernels for a CPU.
 fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
-    let style = Style::of(arguments.isa.into());
+    let style = Style::of(arguments.isa);
     let text = |function: &Function| {
         let key = key(arguments, function, target);
         if stage == Emit::Vector {

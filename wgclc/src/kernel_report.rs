@@ -1,7 +1,5 @@
 //! The text of `--emit report`.
 
-use clap::ValueEnum;
-use wgcl_codegen::Isa;
 use wgcl_compiler::diag::{SourceMap, Span};
 use wgcl_compiler::ir::{Function, KernelParam, Space};
 use wgcl_compiler::launch::LaunchResult;
@@ -20,19 +18,17 @@ const OPERATIONS_PER_BYTE: f64 = 10.0;
 
 /// Returns the reports on the selected kernels.
 pub fn text(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
-    let isa: Isa = arguments.isa.into();
-    let isa_name = arguments.isa.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     let mut text = String::new();
     for function in kernels(arguments, program) {
         let key = key(arguments, function, target);
-        let made = report(&program.module, &function.name, &key, target, Style::of(isa))?;
+        let made = report(&program.module, &function.name, &key, target, Style::of(arguments.isa))?;
         let printer = Printer {
             report: &made,
             info: program.kernels.iter().find(|kernel| kernel.name == function.name),
             sources: program.sources.as_deref(),
         };
         let [x, y, z] = key.kernel.local_size;
-        text.push_str(&format!("kernel {} ({}, work-group of {x} x {y} x {z})\n", function.name, isa_name));
+        text.push_str(&format!("kernel {} ({}, work-group of {x} x {y} x {z})\n", function.name, arguments.isa.name()));
         printer.print(function, &mut text);
     }
     Ok(text)

@@ -18,8 +18,7 @@ pub fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator
 
 /// Returns the key of a typical launch, in which no buffer is bound twice.
 pub fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
-    let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
-    LaunchKey::example(function, local_size).changed(|key| {
+    LaunchKey::example(function, arguments.local_size).changed(|key| {
         key.binding.distinct = true;
         key.binding.addresses |= arguments.addresses && target.shaders.addresses;
     })
