@@ -113,7 +113,7 @@ impl Options {
     /// Reads the options from an environment and from the configuration file.
     fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut messages = Vec::new();
-        let table = config_file(env, &mut messages);
+        let (file, table) = config_file(env, &mut messages);
         let mut given = FxHashMap::default();
         for option in TABLE {
             let text = env(option.name).or_else(|| text_of(table.get(&key(option.name))?));
@@ -123,9 +123,9 @@ impl Options {
         let value = |name: &str| given.get(name).cloned();
         for (name, value) in &table {
             match TABLE.iter().find(|option| key(option.name) == *name) {
-                None => messages.push(format!("configuration file: unknown option `{name}`")),
+                None => messages.push(format!("{}: unknown option `{name}`", file.display())),
                 Some(_) if text_of(value).is_none() => {
-                    messages.push(format!("configuration file: `{name}` must be a string, a number or a boolean"));
+                    messages.push(format!("{}: `{name}` must be a string, a number or a boolean", file.display()));
                 }
                 Some(_) => {}
             }
@@ -210,7 +210,7 @@ fn key(name: &str) -> String {
     name.strip_prefix("WGCL_").unwrap_or(name).to_lowercase()
 }
 
-fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>) -> toml::Table {
+fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>) -> (PathBuf, toml::Table) {
     let named = env("WGCL_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let required = named.is_some();
     let usual = || {
@@ -219,19 +219,17 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>)
         let directory = if cfg!(windows) { env("APPDATA").map(PathBuf::from) } else { unix() };
         directory.map(|directory| directory.join("wgcl").join("config.toml"))
     };
-    let Some(path) = named.or_else(usual) else { return toml::Table::new() };
-    match std::fs::read_to_string(&path) {
-        Ok(text) => text.parse().unwrap_or_else(|error| {
-            messages.push(format!("cannot read the configuration file {}: {error}", path.display()));
-            toml::Table::new()
-        }),
-        Err(error) => {
-            if required {
-                messages.push(format!("cannot read the configuration file {}: {error}", path.display()));
-            }
-            toml::Table::new()
-        }
-    }
+    let Some(path) = named.or_else(usual) else { return Default::default() };
+    let table = match std::fs::read_to_string(&path) {
+        Ok(text) => text.parse().map_err(|error: toml::de::Error| error.to_string()),
+        Err(error) if required => Err(error.to_string()),
+        Err(_) => Ok(toml::Table::new()),
+    };
+    let table = table.unwrap_or_else(|error| {
+        messages.push(format!("cannot read the configuration file {}: {error}", path.display()));
+        toml::Table::new()
+    });
+    (path, table)
 }
 
 #[cfg(test)]

@@ -113,8 +113,9 @@ impl Cache {
         let folder = options.cache_dir.clone().or_else(|| Some(user_cache_dir()?.join("wgcl")))?;
         // Only the cache creates this subdirectory. Another user who can write to `folder` can replace the
         // subdirectory, but the replacement belongs to that user.
-        if let Some(reason) = shard::distrust(&folder.join(FORMAT)) {
-            tracing::warn!("the cache {} is not used: {reason}", folder.display());
+        let used = folder.join(FORMAT);
+        if let Some(reason) = shard::distrust(&used) {
+            tracing::warn!("the cache in {} is not used: {reason}", used.display());
             return None;
         }
         let limit = options

@@ -218,7 +218,7 @@ pub(super) fn distrust(path: &Path) -> Option<String> {
         return Some(format!("its owner is the user {owner}, and the process has the rights of the user {user}"));
     }
     let mode = metadata.mode() & 0o777;
-    (mode & 0o022 != 0).then(|| format!("other users may write to it (mode {mode:o}); run chmod go-w"))
+    (mode & 0o022 != 0).then(|| format!("other users may write to it (mode {mode:o}); run chmod go-w {}", path.display()))
 }
 
 /// Windows protects the folders of a user by access control lists that new folders inherit.

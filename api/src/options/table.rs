@@ -78,8 +78,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::User,
         default: "1 on x86-64 and AArch64, on Windows and Unix; otherwise 0",
-        doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
-              listed only if `WGCL_DEVICE` names them.",
+        doc: "Whether the CPU device is listed, after the GPUs. It replaces Vulkan drivers for CPUs, such as lavapipe: \
+              with `1`, these are listed only if `WGCL_DEVICE` contains their names.",
     },
     OptionInfo {
         name: "WGCL_CPU_ISA",
@@ -93,7 +93,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_SUBGROUP",
         kind: Kind::Word(&["1", "2", "4", "8", "16", "32", "64", "128"]),
         audience: Audience::User,
-        default: "32 on GPUs with several sizes, else the device's size",
+        default: "32 on GPUs with several sizes, otherwise the only or usual size of the device",
         doc: "The subgroup size of kernels that do not require a size, on devices with several sizes \
               (VK_EXT_subgroup_size_control) and on the CPU device.",
     },
@@ -112,8 +112,9 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::User,
         default: "1",
-        doc: "Whether wgcl requests the highest clocks from NVIDIA's driver on Linux while a program uses the GPU, and for \
-              5 seconds after. Otherwise the driver lowers the clocks of a GPU that is not always busy.",
+        doc: "Whether wgcl requests the highest clocks from NVIDIA's driver on Linux. A request is made when a program \
+              submits commands, at most every 2 seconds, and lasts 5 seconds. Without requests, the driver lowers the \
+              clocks of a GPU that is not always busy.",
     },
     OptionInfo {
         name: "WGCL_EXTENSIONS",
