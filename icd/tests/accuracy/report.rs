@@ -129,7 +129,8 @@ pub fn write(lines: &[Line], device: &str, is_cpu: bool, formats: &[Format]) -> 
 const INTRODUCTION: &str = "# Accuracy of the mathematical functions
 
 All functions are within the bounds of the specification (OpenCL C 7.4) on all devices. Most errors are below 2 ULP for `float` and `double`, and at most 0.5 ULP for `half`. \
-The tables list the largest measured errors, in units in the last place (ULP) of the exact result, and the arguments where they occur.
+The tables list the largest measured errors, in units in the last place (ULP) of the exact result, and the arguments where they occur. \
+More arguments can find slightly larger errors; the bound is the guarantee.
 
 - CPU: CPU_DEVICE
 - Vulkan: VULKAN_DEVICE
@@ -138,11 +139,11 @@ The functions are wgcl's own code, which is the same on all devices. Errors diff
 GPU drivers compute the native functions. `native_exp` on a GPU, for example, is the driver's `Exp2` of a product.
 
 - Reference: MPFR.
-- Arguments: random numbers over all exponents, edge cases, and many arguments in ranges in which a function is hard to compute accurately; for half, all values.
+- Arguments: 6,000 random numbers over all exponents (`WGCL_ACCURACY_COUNT`), edge cases, and many numbers in ranges that are hard to compute accurately; for half, all values.
 - *bound* is the limit of the specification. *open* means that the specification has no limit. If the bound is *absolute*, the errors in the row are \
 absolute, too. wgcl defines the bounds of `lgamma`, `native_cos` and `native_sin`, because the specification has none. For negative arguments, the bound of \
 `lgamma` is relative to the largest of 1, the result, and `lgamma` of the magnitude.
-- *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. It does not include arguments for which that option specifies no error. \
+- *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. Arguments for which the specification permits any result with this option are left out. \
 The option changes only functions whose two columns differ. For most others, the accurate function is as fast.
 - Native functions are measured where arguments and results are normal numbers; `native_sin`, `native_cos` and `native_tan` in [-pi, pi].
 
