@@ -98,7 +98,7 @@ fn on_deep_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) ->
 
 #[test]
 fn programs_with_errors_have_the_expected_diagnostics() {
-    let rewrite = std::env::var_os("UPDATE_EXPECT").is_some();
+    let rewrite = std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1");
     let failures = on_deep_stack(move || files().iter().flat_map(|path| check(path, rewrite)).collect::<Vec<_>>());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }

@@ -25,7 +25,7 @@ fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let have = lowered(text)?;
     let expected = path.with_extension("ir");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
+    if std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1") {
         return std::fs::write(&expected, have).map_err(|error| error.to_string());
     }
     let want = std::fs::read_to_string(&expected).map_err(|error| format!("{}: {error}", expected.display()))?;

@@ -1,6 +1,6 @@
-//! Compares the source with ARCHITECTURE.md. All places that the page names must exist. `unsafe` and interfaces of
-//! operating systems must appear only in the listed files. The modules of each crate must import in one direction,
-//! except for the cycles that this file lists.
+//! Compares the source with ARCHITECTURE.md. All places that the page names must exist. `unsafe`, interfaces of
+//! operating systems and environment variables must be used only in the listed files. The modules of each crate must
+//! import in one direction, except for the cycles that this file lists.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -76,6 +76,7 @@ fn every_path_in_architecture_md_exists() {
         root().join("client/src"),
         root().join("browser/src"),
         root().join("language-server/src"),
+        root().join("wgclc/src"),
     ];
     let is_path = |word: &&str| word.ends_with(".rs") || word.ends_with(".md") || (word.contains('/') && !word.contains(' '));
     let missing: Vec<&str> =
@@ -148,16 +149,37 @@ fn names_a_system(code: &str) -> bool {
         .any(|name| code.match_indices(name).any(|(at, _)| begins(at)))
 }
 
-#[test]
-fn operating_systems_are_only_named_in_the_listed_files() {
-    let listed = files_listed_after("- **Only these files use platform APIs**");
-    let files = CRATES.iter().flat_map(|folder| sources(&root().join(folder).join("src")).unwrap());
-    let used: BTreeSet<PathBuf> = files
+/// Whether code reads an environment variable when it runs. The macro `env!` reads one when the code is compiled.
+fn reads_a_variable(code: &str) -> bool {
+    let ends = |text: &str| !text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let names = ["env::var", "env::vars", "env::var_os", "env::vars_os", "env::{", "getenv"];
+    names.iter().any(|name| code.match_indices(name).any(|(at, _)| ends(&code[at + name.len()..]) || name.ends_with('{')))
+}
+
+/// Compares the files whose code has a property with those that ARCHITECTURE.md lists in the line that starts with
+/// `beginning`. Code in tests is not examined.
+fn assert_listed(beginning: &str, has: fn(&str) -> bool, property: &str) {
+    let used: BTreeSet<PathBuf> = CRATES
+        .iter()
+        .flat_map(|folder| sources(&root().join(folder).join("src")).unwrap())
         .filter(|path| !is_test(path.strip_prefix(root()).unwrap()))
-        .filter(|path| names_a_system(&code(path).unwrap()))
+        .filter(|path| has(&code(path).unwrap()))
         .map(|path| path.strip_prefix(root()).unwrap().to_owned())
         .collect();
-    assert_same(&used, &listed, "files that name interfaces of a system");
+    assert!(!used.is_empty(), "no file has the property: {property}");
+    assert_same(&used, &files_listed_after(beginning), property);
+}
+
+#[test]
+fn operating_systems_are_only_named_in_the_listed_files() {
+    assert_listed("- **Only these files use platform APIs**", names_a_system, "files that name interfaces of a system");
+}
+
+#[test]
+fn environment_variables_are_only_read_in_the_listed_files() {
+    assert_listed("- **Only these files read environment variables.**", reads_a_variable, "files that read environment variables");
+    assert!(reads_a_variable("let home = std::env::var_os(name);") && reads_a_variable("use std::env::{self, var};"));
+    assert!(!reads_a_variable("const VERSION: &str = env!(name); std::env::var_name(); std::env::current_exe()"));
 }
 
 #[test]
