@@ -88,7 +88,7 @@ class Sha3(SingleKernel):
         return table("int", "LANES", lanes) + table("ulong", "TURNS", turns) + table("ulong", "ROUNDS", rounds) + self.SOURCE
 
     def work(self):
-        return self.pick(8 << 10, 4 << 20), "Ghash/s"
+        return self.pick(32 << 10, 4 << 20), "Ghash/s"
 
     def data(self):
         count = self.work()[0]
@@ -134,7 +134,7 @@ class Blake2b(SingleKernel):
         }""".replace("ROUNDS", "\n".join(lines))
 
     def work(self):
-        return self.pick(8 << 10, 4 << 20), "Ghash/s"
+        return self.pick(32 << 10, 4 << 20), "Ghash/s"
 
     def data(self):
         count = self.work()[0]
@@ -200,7 +200,7 @@ class Sha512Crypt(SingleKernel):
         return table("ulong", "K", root_fractions(3, 80)) + table("ulong", "H", root_fractions(2, 8)) + self.SOURCE
 
     def count(self):
-        return self.pick(128, 64 << 10)
+        return self.pick(256, 64 << 10)
 
     def work(self):
         return self.count() * self.ITERATIONS, "Ghash/s"
@@ -281,7 +281,7 @@ class Wpa(SingleKernel):
     }"""
 
     def count(self):
-        return self.pick(512, 256 << 10)
+        return self.pick(1024, 256 << 10)
 
     def work(self):
         return self.count() * self.ITERATIONS, "Ghash/s"

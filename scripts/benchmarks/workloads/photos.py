@@ -244,6 +244,7 @@ def sobel(pixels):
 class CannyGradient(Photo):
     """The first stage of Canny's edges: Sobel gradients of a tile in local memory, and their magnitudes."""
 
+    small, large_side = 1024, 8192
     SOURCE = TILE + """
     kernel __attribute__((reqd_work_group_size(16, 16, 1)))
     void run(global const uchar *from, global short2 *gradient, global int *magnitude, int width, int height)
@@ -273,6 +274,7 @@ class CannyGradient(Photo):
 class CannySuppress(Photo):
     """The second stage of Canny's edges: keeps maxima along the gradient, with nested branches on its direction, and applies two thresholds."""
 
+    small, large_side = 1024, 8192
     LOW, HIGH = 120, 260
     SOURCE = TILE + """
     kernel __attribute__((reqd_work_group_size(16, 16, 1)))
@@ -409,6 +411,7 @@ class Jpeg(Photo):
 class Bc1(Photo):
     """Compression of textures to BC1: each work-item reduces 16 pixels to two colours and 16 indices."""
 
+    small, large_side = 1024, 8192
     SOURCE = """
     ushort pack(int3 c) { return (c.x >> 3) << 11 | (c.y >> 2) << 5 | c.z >> 3; }
     int3 unpack(ushort c)
