@@ -1,6 +1,6 @@
-/* Kernels of the benchmark, written by hand for one thread with vectors of the processor. `scripts/bench --bounds` compiles this file with
- * `cc -O3 -march=native` and compares wgcl with it (bounds.py). The types use the vector extension of GCC and Clang, so that each operator is one
- * instruction of the widest vectors. */
+/* Kernels of the benchmark, written by hand for one thread with vectors of the processor. `scripts/bench --bounds`
+ * compiles this file with `cc -O3 -march=native` and compares wgcl with it (bounds.py). The types use the vector
+ * extension of GCC and Clang, so that each operator is one instruction of the widest vectors. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,7 +78,7 @@ void scan(const uint32_t *restrict from, uint32_t *restrict to, size_t count) {
     }
 }
 
-/* Radix sort in three passes of 11 bits. `other` has room for the keys twice. */
+/* Radix sort in three passes of 11 bits. `other` has space for the keys twice. */
 void sort(const uint32_t *from, uint32_t *keys, uint32_t *other, size_t count) {
     static uint32_t places[3][2048];
     memset(places, 0, sizeof places);
@@ -100,7 +100,7 @@ void sort(const uint32_t *from, uint32_t *keys, uint32_t *other, size_t count) {
     }
 }
 
-static Words turn(Words x, int by) { return x >> by | x << (32 - by); }
+static Words rotate(Words x, int by) { return x >> by | x << (32 - by); }
 
 /* SHA-256 of messages of 32 bytes. `constants` are the 64 round constants, then the 8 initial values. */
 void sha256(const uint32_t *messages, uint32_t *digests, const uint32_t *constants, size_t count) {
@@ -116,10 +116,10 @@ void sha256(const uint32_t *messages, uint32_t *digests, const uint32_t *constan
         for (int i = 0; i < 64; i++) {
             if (i >= 16) {
                 Words x = w[(i + 1) & 15], y = w[(i + 14) & 15];
-                w[i & 15] += (turn(x, 7) ^ turn(x, 18) ^ x >> 3) + w[(i + 9) & 15] + (turn(y, 17) ^ turn(y, 19) ^ y >> 10);
+                w[i & 15] += (rotate(x, 7) ^ rotate(x, 18) ^ x >> 3) + w[(i + 9) & 15] + (rotate(y, 17) ^ rotate(y, 19) ^ y >> 10);
             }
-            Words t = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + w[i & 15];
-            Words u = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) | (c & (a | b)));
+            Words t = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + w[i & 15];
+            Words u = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
             h = g, g = f, f = e, e = d + t, d = c, c = b, b = a, a = t + u;
         }
         s[0] += a, s[1] += b, s[2] += c, s[3] += d, s[4] += e, s[5] += f, s[6] += g, s[7] += h;
@@ -168,7 +168,8 @@ void nbody(const float *bodies, float *forces, size_t count) {
     }
 }
 
-/* A 3 x 3 convolution of `channels` planes of (n + 2) rows of n + 4 floats, with a bias and a maximum with 0. n is a multiple of 64. */
+/* A 3 x 3 convolution of `channels` planes of (n + 2) rows of n + 4 floats, with a bias and a maximum with 0. n is a
+ * multiple of 64. */
 void convolution(float *out, const float *in, const float *weights, const float *bias, int channels, int n) {
     enum { WIDE = 64 / LANES, OUTPUTS = LANES == 16 ? 4 : 1 };
     for (int channel = 0; channel < channels; channel += OUTPUTS)

@@ -41,8 +41,8 @@ class BoundDevice:
         import numpy as np
 
         # Whole pages, like the buffers of OpenCL.
-        room = np.empty(array.nbytes + 4096, np.uint8)
-        aligned = room[-room.ctypes.data % 4096 :][: array.nbytes].view(array.dtype).reshape(array.shape)
+        space = np.empty(array.nbytes + 4096, np.uint8)
+        aligned = space[-space.ctypes.data % 4096 :][: array.nbytes].view(array.dtype).reshape(array.shape)
         aligned[...] = array
         return aligned
 
@@ -130,7 +130,7 @@ class BoundDevice:
 
 
 class BoundWorker(Worker):
-    """Runs the bounds of workloads in a process of their own."""
+    """Runs the bounds of workloads in a separate process."""
 
     def supports(self, workload):
         return workload in BOUNDED

@@ -54,8 +54,8 @@ class Build(Workload):
 
 
 class LargeBuild(Build):
-    """The build of a program of 20,000 lines in 200 functions, and one kernel that calls them. It is in a group of its own, so that the mean of the other
-    builds stays comparable."""
+    """The build of a program of 20,000 lines in 200 functions, and one kernel that calls them. Its group is separate, so that the mean of the other builds
+    stays comparable."""
 
     group = "large builds"
     FUNCTIONS = 200

@@ -206,7 +206,7 @@ class QuantisedProduct(SingleKernel):
         return f"#define BITS {self.bits}\n" + self.SOURCE
 
     def shape(self):
-        return self.pick(512, 8192), self.pick(4096, 16384)
+        return self.pick(512, 4096), self.pick(4096, 8192)
 
     def work(self):
         rows, columns = self.shape()
@@ -313,7 +313,7 @@ class KMeans(SingleKernel):
     }"""
 
     def work(self):
-        return self.pick(256 << 10, 16 << 20), "Gpoint/s"
+        return self.pick(256 << 10, 4 << 20), "Gpoint/s"
 
     def data(self):
         count, random = self.work()[0], np.random.default_rng(66)
@@ -330,8 +330,9 @@ class KMeans(SingleKernel):
 
     def check(self):
         labels, sizes = self.fetch(self.arguments[2], self.labels), self.fetch(self.arguments[3], self.sizes)
-        distances = ((self.points.T[:, None].astype(np.float64) - self.centres) ** 2).sum(axis=2)
-        near = np.take_along_axis(distances, labels[:, None], axis=1)[:, 0] - distances.min(axis=1)
+        points = self.points.T[::8].astype(np.float64)
+        distances = np.stack([((points - centre) ** 2).sum(axis=1) for centre in self.centres])
+        near = distances[labels[::8], np.arange(len(points))] - distances.min(axis=0)
         # The sizes are sums over all runs, modulo 2^32.
         want = np.bincount(labels, minlength=self.CENTRES) * self.runs
         return near.max() < 1e-4 and np.array_equal(sizes.sum(axis=0, dtype=np.int64) & 0xFFFFFFFF, want & 0xFFFFFFFF)

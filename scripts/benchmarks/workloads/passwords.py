@@ -57,7 +57,7 @@ class Sha3(SingleKernel):
             #pragma unroll
             for (int i = 0; i < 24; i++) {
                 ulong u = s[LANES[i]];
-                s[LANES[i]] = rotate(t, TURNS[i]);
+                s[LANES[i]] = rotate(t, ROTATIONS[i]);
                 t = u;
             }
             #pragma unroll
@@ -73,9 +73,9 @@ class Sha3(SingleKernel):
     }"""
 
     def source(self):
-        x, y, lanes, turns = 1, 0, [], []
+        x, y, lanes, rotations = 1, 0, [], []
         for i in range(24):
-            turns.append((i + 1) * (i + 2) // 2 % 64)
+            rotations.append((i + 1) * (i + 2) // 2 % 64)
             x, y = y, (2 * x + 3 * y) % 5
             lanes.append(x + 5 * y)
         register, rounds = 1, []
@@ -85,7 +85,7 @@ class Sha3(SingleKernel):
                 constant |= (register & 1) << ((1 << bit) - 1)
                 register = register << 1 ^ (0x171 if register & 0x80 else 0)
             rounds.append(constant)
-        return table("int", "LANES", lanes) + table("ulong", "TURNS", turns) + table("ulong", "ROUNDS", rounds) + self.SOURCE
+        return table("int", "LANES", lanes) + table("ulong", "ROTATIONS", rotations) + table("ulong", "ROUNDS", rounds) + self.SOURCE
 
     def work(self):
         return self.pick(32 << 10, 4 << 20), "Ghash/s"
@@ -450,7 +450,7 @@ class Argon2(SingleKernel):
     }"""
 
     def shape(self):
-        return self.pick(16, 1024), self.pick(128, 1024)
+        return self.pick(16, 256), self.pick(128, 1024)
 
     def work(self):
         lanes, blocks = self.shape()
@@ -469,14 +469,14 @@ class Argon2(SingleKernel):
         def mix(x, y):
             return x + y + np.uint64(2) * (x & half) * (y & half)
 
-        def turn(x, by):
+        def rotated(x, by):
             return x >> np.uint64(by) | x << bits - np.uint64(by)
 
         for first, second in ((32, 24), (16, 63)):
             a = mix(a, b)
-            d = turn(d ^ a, first)
+            d = rotated(d ^ a, first)
             c = mix(c, d)
-            b = turn(b ^ c, second)
+            b = rotated(b ^ c, second)
         return a, b, c, d
 
     def permute(self, rows):

@@ -16,8 +16,8 @@ class Rays(SingleKernel):
     {
         float3 low = ((float3)(node->low[0], node->low[1], node->low[2]) - from) * inverse;
         float3 high = ((float3)(node->high[0], node->high[1], node->high[2]) - from) * inverse;
-        float3 near = fmin(low, high), far = fmax(low, high);
-        float enter = fmax(fmax(near.x, near.y), fmax(near.z, 0.0f)), leave = fmin(fmin(far.x, far.y), fmin(far.z, limit));
+        float3 near = fmin(low, high), distant = fmax(low, high);
+        float enter = fmax(fmax(near.x, near.y), fmax(near.z, 0.0f)), leave = fmin(fmin(distant.x, distant.y), fmin(distant.z, limit));
         return enter <= leave ? enter : INFINITY;
     }
     kernel void run(global const Node *nodes, global const Triangle *triangles, global float *distances, global int *hits, int width)
@@ -119,7 +119,7 @@ class Rays(SingleKernel):
 
 
 class Mandelbulb(SingleKernel):
-    """Rays to a fractal: estimates of its distance with polar angles and powers, until a ray is near or far."""
+    """Rays to a fractal: estimates of its distance with polar angles and powers, until a ray is at its surface or past it."""
 
     STEPS, ROUNDS = 24, 6
     SOURCE = """
@@ -170,8 +170,8 @@ class Mandelbulb(SingleKernel):
             inner = r <= 2
             theta, phi = 8 * np.arccos(z[:, 2] / r), 8 * np.arctan2(z[:, 1], z[:, 0])
             growth = np.where(inner, 8 * r**7 * growth + 1, growth)
-            turned = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=1)
-            z = np.where(inner[:, None], at + r[:, None] ** 8 * turned, z)
+            rotated = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=1)
+            z = np.where(inner[:, None], at + r[:, None] ** 8 * rotated, z)
         r = np.linalg.norm(z, axis=1)
         return 0.5 * np.log(r) * r / growth
 

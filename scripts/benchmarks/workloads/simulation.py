@@ -128,13 +128,13 @@ class FourierTransform(SingleKernel):
             angle, name = -2 * math.pi * k / len(names), f"{prefix}{len(lines)}"
             c, s = f"{math.cos(angle):.9f}f", f"{math.sin(angle):.9f}f"
             if k == 0:
-                turned = odd[k]
+                rotated = odd[k]
             elif 4 * k == len(names):
-                turned = f"(float2)({odd[k]}.y, -{odd[k]}.x)"
+                rotated = f"(float2)({odd[k]}.y, -{odd[k]}.x)"
             else:
-                turned = f"(float2)({odd[k]}.x * {c} - {odd[k]}.y * {s}, {odd[k]}.x * {s} + {odd[k]}.y * {c})"
+                rotated = f"(float2)({odd[k]}.x * {c} - {odd[k]}.y * {s}, {odd[k]}.x * {s} + {odd[k]}.y * {c})"
             results[k], results[k + half] = f"{name}_a", f"{name}_b"
-            lines.append(f"float2 {name} = {turned}, {name}_a = {even[k]} + {name}, {name}_b = {even[k]} - {name};")
+            lines.append(f"float2 {name} = {rotated}, {name}_a = {even[k]} + {name}, {name}_b = {even[k]} - {name};")
         return results
 
     def source(self):
@@ -168,8 +168,8 @@ class FourierTransform(SingleKernel):
     def data(self):
         random, n = np.random.default_rng(72), self.points()
         self.input = random.uniform(-1, 1, (self.batches(), n, 2)).astype(np.float32)
-        turns = np.exp(-2j * np.pi * np.arange(n) / n)
-        twiddles = np.stack([turns.real, turns.imag], axis=1).astype(np.float32)
+        rotations = np.exp(-2j * np.pi * np.arange(n) / n)
+        twiddles = np.stack([rotations.real, rotations.imag], axis=1).astype(np.float32)
         self.arguments = [self.buffer(array) for array in (self.input, np.zeros_like(self.input), twiddles)]
         width = n // self.radix
         self.items = (self.batches() // self.per_group * width, self.per_group), (width, self.per_group)
@@ -248,7 +248,7 @@ class SpmvEll(SingleKernel):
     }"""
 
     def rows(self):
-        return self.pick(32 << 10, 2 << 20) - 5
+        return self.pick(30_000, 2_000_000)
 
     def work(self):
         return 2 * self.rows() * self.WIDTH, "GFLOP/s"
@@ -373,7 +373,7 @@ class LatticeHalf(SingleKernel):
         return head + f"at = (z * {n} + y) * {n} + x;\n" + "\n".join(code) + "\n}"
 
     def side(self):
-        return self.pick(48, 192)
+        return self.pick(48, 128)
 
     def work(self):
         return self.side() ** 3 * 19 * 4, "GB/s"
