@@ -14,8 +14,11 @@ from worker import Worker
 
 NAME = "bound (C, OpenBLAS, FFTW)"
 SOURCE = Path(__file__).parent / "bounds.c"
-BOUNDED = [
-    "triad_float", "reduction", "sgemm_tiled", "sgemm_registers", "gemm_tuned", "scan", "fft_1024", "radix_sort", "sha256", "nbody", "generated_convolution", "spmv_csr"]
+# The workloads with a bound, and the method of `BoundDevice` that prepares it.
+BOUNDED = {
+    "triad_float": "triad", "reduction": "sum", "sgemm_tiled": "sgemm", "sgemm_registers": "sgemm", "gemm_tuned": "sgemm", "scan": "scan", "fft_1024": "fourier",
+    "fft_radix8": "fourier", "radix_sort": "sort", "sha256": "sha256", "nbody": "nbody", "generated_convolution": "convolution", "spmv_csr": "spmv",
+}
 LIBRARIES = {"OpenBLAS": ("libopenblas.so.0", "libopenblas0-serial"), "FFTW": ("libfftw3f.so.3", "libfftw3-single3")}
 # The constants of cblas.h and fftw3.h.
 ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
@@ -60,7 +63,7 @@ class BoundDevice:
 
     def attach(self, workload, name):
         """Makes a run of the workload call the bound."""
-        function, *arguments = getattr(self, "sgemm" if "gemm" in name else name)(workload)
+        function, *arguments = getattr(self, BOUNDED[name])(workload)
 
         def repeat(loops):
             for _ in range(loops):
@@ -77,16 +80,16 @@ class BoundDevice:
 
         return PEAK_STEPS * PEAK_OPERATIONS * self.library.lanes() / min(once() for _ in range(10))
 
-    def triad_float(self, workload):
+    def triad(self, workload):
         return self.library.triad, *map(pointer, workload.buffers), ctypes.c_size_t(workload.a.size)
 
-    def reduction(self, workload):
+    def sum(self, workload):
         return self.library.sum, *map(pointer, workload.buffers), ctypes.c_size_t(workload.values.size)
 
     def scan(self, workload):
         return self.library.scan, pointer(workload.from_), pointer(workload.to), ctypes.c_size_t(workload.a.size)
 
-    def radix_sort(self, workload):
+    def sort(self, workload):
         import numpy as np
 
         self.other = np.empty(2 * workload.a.size, np.uint32)
@@ -101,10 +104,10 @@ class BoundDevice:
     def nbody(self, workload):
         return self.library.nbody, *map(pointer, workload.buffers), ctypes.c_size_t(workload.count())
 
-    def generated_convolution(self, workload):
+    def convolution(self, workload):
         return self.library.convolution, *map(pointer, workload.arguments), workload.CHANNELS, workload.side()
 
-    def spmv_csr(self, workload):
+    def spmv(self, workload):
         return self.library.spmv, *map(pointer, workload.buffers), ctypes.c_size_t(workload.rows())
 
     def sgemm(self, workload):
@@ -117,13 +120,13 @@ class BoundDevice:
         n, (a, b, c) = workload.side(), map(pointer, workload.arguments[5:])
         return sgemm, ROW_MAJOR, TRANSPOSED, PLAIN, n, n, n, ctypes.c_float(1.5), b, n, a, n, zero, c, n
 
-    def fft_1024(self, workload):
+    def fourier(self, workload):
         fftw = self.named("FFTW")
         fftw.fftwf_plan_many_dft.restype = ctypes.c_void_p
-        source, target = workload.buffers
-        kept, length, none = source.copy(), ctypes.c_int(1024), ctypes.c_void_p()
+        points, (source, target) = (1024, workload.buffers) if hasattr(workload, "buffers") else (workload.points(), workload.arguments[:2])
+        kept, length, none = source.copy(), ctypes.c_int(points), ctypes.c_void_p()
         plan = fftw.fftwf_plan_many_dft(
-            1, ctypes.byref(length), workload.batches(), pointer(source), none, 1, 1024, pointer(target), none, 1, 1024, FORWARD, MEASURE)
+            1, ctypes.byref(length), workload.batches(), pointer(source), none, 1, points, pointer(target), none, 1, points, FORWARD, MEASURE)
         # Planning overwrites the input.
         source[...] = kept
         return fftw.fftwf_execute, ctypes.c_void_p(plan)

@@ -240,7 +240,8 @@ def write_chart(report, path):
     workloads = [w for w, e in report["workloads"].items() if any(ratio(e, n, report["base"]) for n in names)]
     if not names or not workloads:
         return True
-    colours = dict(zip(GROUPS, ("#3b6ea5", "#7a9e3f", "#c77f2a", "#8a5a9e", "#b0413e", "#3f9e94", "#9e7a3f", "#888888", "#5c5c9e", "#b58bb5"), strict=True))
+    palette = ("#3b6ea5", "#5c5c9e", "#7a9e3f", "#c77f2a", "#8a5a9e", "#b58bb5", "#b0413e", "#3f9e94", "#9e7a3f", "#888888")
+    colours = dict(zip(GROUPS, palette, strict=True))
     figure, axes = pyplot.subplots(1, len(names), sharey=True, squeeze=False, figsize=(4 + 4 * len(names), 1.5 + 0.2 * len(workloads)))
     for axis, name in zip(axes[0], names):
         values = [ratio(report["workloads"][w], name, report["base"]) for w in workloads]

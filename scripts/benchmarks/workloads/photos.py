@@ -1,6 +1,7 @@
 """Kernels of photo and video programs on buffers: demosaicing, denoising, warps, edges, pyramids, and the encoders of JPEG and BC1."""
 
 import numpy as np
+import pyopencl as cl
 
 from .base import SingleKernel
 
@@ -124,8 +125,6 @@ class NonLocalMeans(Photo):
         self.items = (side, side), (16, 8)
 
     def set_up(self):
-        import pyopencl as cl
-
         make = getattr(cl, "create_image", cl.Image)  # pyopencl has `create_image` since version 2024.3.
         pixel = cl.ImageFormat(cl.channel_order.RGBA, cl.channel_type.FLOAT)
         image = make(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, pixel, shape=(self.side(),) * 2, hostbuf=self.pixels)
