@@ -27,16 +27,17 @@ static Floats splat(float value) { return (Floats){0} + value; }
 
 int lanes(void) { return LANES; }
 
-/* `steps` times 16 independent multiply-adds of vectors. Returns a value that depends on all of them. */
+/* `steps` times 12 independent multiply-adds of vectors: enough for their latency, and few enough for 16 registers.
+ * Returns a value that depends on all of them. */
 float peak(size_t steps) {
-    Floats sums[16];
-    for (int i = 0; i < 16; i++) sums[i] = splat(i * 0.01f);
+    Floats sums[12];
+    for (int i = 0; i < 12; i++) sums[i] = splat(i * 0.01f);
     Floats factor = splat(0.999f), term = splat(0.001f);
     for (size_t step = 0; step < steps; step++) {
-#pragma GCC unroll 16
-        for (int i = 0; i < 16; i++) sums[i] = sums[i] * factor + term;
+#pragma GCC unroll 12
+        for (int i = 0; i < 12; i++) sums[i] = sums[i] * factor + term;
     }
-    for (int i = 1; i < 16; i++) sums[0] += sums[i];
+    for (int i = 1; i < 12; i++) sums[0] += sums[i];
     return sums[0][0];
 }
 
@@ -171,10 +172,11 @@ void nbody(const float *bodies, float *forces, size_t count) {
 /* A 3 x 3 convolution of `channels` planes of (n + 2) rows of n + 4 floats, with a bias and a maximum with 0. n is a
  * multiple of 64. */
 void convolution(float *out, const float *in, const float *weights, const float *bias, int channels, int n) {
-    enum { WIDE = 64 / LANES, OUTPUTS = LANES == 16 ? 4 : 1 };
+    /* 16 sums for 32 registers, or 8 sums for 16 registers. */
+    enum { WIDE = LANES / 4, OUTPUTS = 4, BLOCK = WIDE * LANES };
     for (int channel = 0; channel < channels; channel += OUTPUTS)
         for (int y = 0; y < n; y++)
-            for (int x = 0; x < n; x += 64) {
+            for (int x = 0; x < n; x += BLOCK) {
                 Floats sums[OUTPUTS][WIDE];
                 for (int k = 0; k < OUTPUTS; k++)
                     for (int i = 0; i < WIDE; i++) sums[k][i] = splat(bias[channel + k]);

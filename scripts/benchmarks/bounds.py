@@ -24,7 +24,7 @@ LIBRARIES = {"OpenBLAS": ("libopenblas.so.0", "libopenblas0-serial"), "FFTW": ("
 ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
 FORWARD, MEASURE = -1, 0
 # The number of steps of the loop of multiply-adds, and the number of operations per step and lane.
-PEAK_STEPS, PEAK_OPERATIONS = 1 << 21, 32
+PEAK_STEPS, PEAK_OPERATIONS = 1 << 21, 24
 
 
 def pointer(array):
@@ -146,7 +146,8 @@ def find_bounds(folder):
         print("bounds: skipped, because there is no C compiler (cc)", file=sys.stderr)
         return []
     library = os.path.join(folder, "bounds.so")
-    flags = ["-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-Wno-psabi", "-shared", "-fPIC"]
+    # CFLAGS are last, so that they can select another instruction set.
+    flags = ["-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-Wno-psabi", "-shared", "-fPIC", *os.environ.get("CFLAGS", "").split()]
     done = subprocess.run([compiler, *flags, "-o", library, str(SOURCE), "-lm"], capture_output=True, text=True)
     if done.returncode:
         print(f"bounds: skipped, because {compiler} failed: {done.stderr[-400:]}", file=sys.stderr)
