@@ -13,6 +13,8 @@ import sys
 import time
 
 import report as reports
+from bounds import BOUNDED, BoundWorker, find_bounds
+from bounds import NAME as BOUND
 from programs import PROGRAMS
 from programs import measure as measure_program
 from twins import VARIANTS, TwinWorker, find_twins
@@ -23,6 +25,9 @@ os.environ["PYOPENCL_NO_CACHE"] = "1"
 
 # With --cpu-time, the number of samples per round. The result of a round is their minimum.
 CPU_SAMPLES_PER_ROUND = 30
+
+# The kinds of workers of platforms that are not OpenCL drivers.
+WORKERS = {BOUND: BoundWorker} | dict.fromkeys(VARIANTS, TwinWorker)
 
 # After this time in seconds, a workload is not repeated on a platform, even if fewer than `--rounds` rounds have run.
 PATIENCE = 20
@@ -37,6 +42,7 @@ def parse_arguments():
     parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: large if there is a GPU (then CPUs run only if named), else small")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="time limit of one step of a workload (default 120)")
     parser.add_argument("--cpu-time", action="store_true", help="use one core, and report the least CPU time instead of the median wall-clock time; for machines with other load")
+    parser.add_argument("--bounds", action="store_true", help="compare kernels with hand-written C, OpenBLAS and FFTW on one core; implies --cpu-time")
     parser.add_argument("--programs", action="store_true", help="run installed programs instead of workloads")
     parser.add_argument("--scaling", action="store_true", help="measure growth with bytes, launches, arguments and lines instead")
     parser.add_argument("--json", metavar="FILE", help="also write all results to FILE")
@@ -136,8 +142,13 @@ def measure(report, names, workers, args):
         say(reports.row(report, name))
         reports.add_ratios(report)
         save(report, args)
+    for worker in workers:
+        if worker.name == BOUND and "peak" in (answer := worker.call("peak")):
+            report["peak_flops"] = answer["peak"]
     report["peak_memory_MiB"] = {w.name: answer["memory"] for w in workers if "memory" in (answer := w.call("memory"))}
     print("\n" + reports.means(report))
+    if report.get("peak_flops"):
+        print("\n" + reports.peak(report))
 
 
 def measure_programs(report, devices, args):
@@ -193,14 +204,19 @@ def main():
 
     from workloads import WORKLOADS
 
+    args.cpu_time |= args.bounds
     devices, home = find_devices()
     devices += find_twins()
     chosen = [d for d in devices if not args.platform or any(p.lower() in d["platform"].lower() for p in args.platform)]
+    if args.bounds:
+        chosen += (bounds := find_bounds(home.name))
+        if not bounds:
+            return 2
 
     def named(name, parts):
         return any(part in name or part == WORKLOADS[name].group for part in parts)
 
-    names = [name for name in WORKLOADS if (not args.only or named(name, args.only)) and not named(name, args.skip)]
+    names = [name for name in WORKLOADS if (not args.only or named(name, args.only)) and not named(name, args.skip) and (not args.bounds or name in BOUNDED)]
     if args.list or not chosen or not (names or args.scaling or args.programs):
         print("platforms: " + ", ".join(f"{d['platform']} ({d['device']})" for d in devices))
         print("workloads: " + ", ".join(WORKLOADS))
@@ -213,7 +229,7 @@ def main():
     chosen.sort(key=lambda d: d["platform"] != "wgcl")
     if args.programs:
         chosen = [d for d in chosen if d["platform"] not in VARIANTS]
-    workers = [] if args.programs else [(TwinWorker if d["platform"] in VARIANTS else Worker)(d, args.timeout) for d in chosen]
+    workers = [] if args.programs else [WORKERS.get(d["platform"], Worker)(d, args.timeout) for d in chosen]
     base = chosen[0]["platform"]
     for device in chosen:
         device["cpu_time"] = args.cpu_time

@@ -5,8 +5,9 @@ import statistics
 
 # The groups of workloads and their titles. Each group has its own geometric mean. The mean of the first group is the main result.
 GROUPS = {
-    "kernels": "kernel workloads", "images": "images", "runtime": "runtime costs", "builds": "builds and first launches", "spirv": "SPIR-V modules", "spirv builds": "builds of SPIR-V modules", "memory": "memory",
-    "programs": "programs",
+    "kernels": "kernel workloads", "applications": "kernels of applications", "images": "images", "runtime": "runtime costs",
+    "builds": "builds and first launches", "large builds": "build of 20,000 lines", "spirv": "SPIR-V modules", "spirv builds": "builds of SPIR-V modules",
+    "memory": "memory", "programs": "programs",
 }
 
 
@@ -111,6 +112,15 @@ def means(report):
     return "\n".join(["geometric means", *lines]) if lines else ""
 
 
+def peak(report):
+    """The largest arithmetic speed of one thread, and the part of it that the base reaches in each workload that is measured in FLOP/s."""
+    base, parts = report["base"], []
+    for name, entry in report["workloads"].items():
+        if entry["unit"] == "GFLOP/s" and (seconds := median(entry["platforms"].get(base))):
+            parts.append(f"{name} {entry['amount'] / seconds / report['peak_flops']:.2f}")
+    return f"Independent multiply-adds of one thread: {report['peak_flops'] / 1e9:.4g} GFLOP/s. The part that {base} reaches: {', '.join(parts)}."
+
+
 def scaling_table(report, series):
     """The table of one series: for each size, the total time and the time per item."""
     steps, names = report["scaling"][series], [d["platform"] for d in report["devices"]]
@@ -142,6 +152,8 @@ def markdown(report):
         if inside:
             parts.append(f"**{title[0].upper()}{title[1:]}**\n\n" + _markdown_table(
                 [["workload", base, *names], *([w, cell(e, base, base), *(cell(e, n, base) for n in names)] for w, e in inside.items())]))
+    if report.get("peak_flops"):
+        parts.append(peak(report))
     for series, steps in report.get("scaling", {}).items():
         every = [d["platform"] for d in report["devices"]]
         parts.append(f"**{series[0].upper()}{series[1:]}** (total time, and time per item)\n\n" + _markdown_table([["number", *every], *(
@@ -228,7 +240,8 @@ def write_chart(report, path):
     workloads = [w for w, e in report["workloads"].items() if any(ratio(e, n, report["base"]) for n in names)]
     if not names or not workloads:
         return True
-    colours = dict(zip(GROUPS, ("#3b6ea5", "#7a9e3f", "#c77f2a", "#8a5a9e", "#b0413e", "#3f9e94", "#9e7a3f", "#888888"), strict=True))
+    palette = ("#3b6ea5", "#5c5c9e", "#7a9e3f", "#c77f2a", "#8a5a9e", "#b58bb5", "#b0413e", "#3f9e94", "#9e7a3f", "#888888")
+    colours = dict(zip(GROUPS, palette, strict=True))
     figure, axes = pyplot.subplots(1, len(names), sharey=True, squeeze=False, figsize=(4 + 4 * len(names), 1.5 + 0.2 * len(workloads)))
     for axis, name in zip(axes[0], names):
         values = [ratio(report["workloads"][w], name, report["base"]) for w in workloads]

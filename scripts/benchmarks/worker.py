@@ -91,8 +91,13 @@ def _serve(pipe, device):
         # The affinity is set before the driver is loaded, so that the driver does not start threads for other cores.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: CPU_SAMPLE_SECONDS for kind in base.TIMING_SECONDS}
-    platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
-    opened = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
+    if "library" in device:
+        from bounds import BoundDevice
+
+        opened = BoundDevice(device["library"])
+    else:
+        platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
+        opened = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
     workload = None
     while True:
         message = pipe.recv()
@@ -102,6 +107,8 @@ def _serve(pipe, device):
                 workload = None
                 workload = find(message[1])(message[2])
                 workload.prepare(opened)
+                if "library" in device:
+                    opened.attach(workload, message[1])
                 pipe.send({})
             elif message[0] == "warm_up":
                 workload.warm_up()
@@ -113,6 +120,8 @@ def _serve(pipe, device):
                 pipe.send({"right": bool(workload.check())})
             elif message[0] == "device_time":
                 pipe.send({"seconds": workload.device_time()})
+            elif message[0] == "peak":
+                pipe.send({"peak": opened.peak(base.CLOCK)})
             elif message[0] == "memory":
                 pipe.send({"memory": memory("VmHWM")})
             else:

@@ -1,6 +1,8 @@
 """The workloads, one file per subject. Each has its source, its data, the amount of work, and a check of the result."""
 
-from . import applications, builds, hashing, images, language, linear, numeric, runtime, scaling, searching, sorting, spirv, stencils, streams
+from . import (
+    applications, builds, hashing, images, language, learning, linear, numeric, passwords, photos, rendering, runtime, scaling, searching, simulation, sorting,
+    spirv, stencils, streams, texts)
 from .base import OpenClDevice, Skip, Workload
 from .scaling import SERIES, steps
 
@@ -8,7 +10,9 @@ __all__ = ["FAMILIES", "SERIES", "OpenClDevice", "Skip", "WORKLOADS", "Workload"
 
 FAMILIES = {
     "streams": streams, "linear algebra": linear, "stencils": stencils, "sorting and scans": sorting, "searching and counting": searching,
-    "hashing and ciphers": hashing, "numeric": numeric, "language": language, "images": images, "applications": applications, "runtime": runtime, "builds": builds, "SPIR-V": spirv,
+    "hashing and ciphers": hashing, "numeric": numeric, "language": language, "images": images, "applications": applications,
+    "password hashes": passwords, "texts": texts, "photos": photos, "learning": learning, "simulation": simulation, "rendering": rendering,
+    "runtime": runtime, "builds": builds, "SPIR-V": spirv,
 }
 WORKLOADS = {}
 for family, module in FAMILIES.items():

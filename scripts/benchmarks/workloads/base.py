@@ -162,6 +162,23 @@ class Workload:
         return True
 
 
+class SingleKernel(Workload):
+    """A workload with one kernel of the shape that applications run. `data` sets `arguments`, the kernel's arguments, and `items`, the global and local size."""
+
+    group = "applications"
+    KERNEL = "run"
+    OPTIONS = ()
+
+    def source(self):
+        return self.SOURCE
+
+    def set_up(self):
+        self.entry = self.kernel(self.program(self.source(), *self.OPTIONS), self.KERNEL, *self.arguments)
+
+    def enqueue(self):
+        self.launch(self.entry, *self.items)
+
+
 def of_type(base, **attributes):
     """Creates a workload class with these attributes."""
     return type(base.__name__, (base,), attributes)

@@ -11,14 +11,18 @@ import numpy as np
 from .base import Workload, of_type
 
 
-def source(lines, seed):
-    """The source of a kernel with this number of lines of integer arithmetic and conditions. Each seed gives another kernel, so that no cache contains it."""
-    body = "\n".join(
+def body(lines, seed):
+    """This number of lines of integer arithmetic and conditions. Each seed gives other lines, so that no cache contains them."""
+    return "\n".join(
         f"    x = (x ^ {(seed * 2654435761 + line * 40503) % 2**32}u) * {2 * line + 3}u + rotate(x, {line % 31 + 1}u);" if line % 10
         else f"    if (x & {1 << line % 20}u) x += {line}u; else x -= a[(i + {line}u) % 64];"
         for line in range(lines)
     )
-    return f"kernel void k(global uint *a)\n{{\n    uint i = get_global_id(0), x = a[i];\n{body}\n    a[i] = x;\n}}\n"
+
+
+def source(lines, seed):
+    """The source of a kernel with this number of lines."""
+    return f"kernel void k(global uint *a)\n{{\n    uint i = get_global_id(0), x = a[i];\n{body(lines, seed)}\n    a[i] = x;\n}}\n"
 
 
 class Build(Workload):
@@ -35,8 +39,11 @@ class Build(Workload):
         self.numbers = np.arange(64, dtype=np.uint32)
         self.target = self.buffer(self.numbers)
 
+    def text(self, seed):
+        return source(self.lines, seed)
+
     def run(self):
-        kernel = self.program(source(self.lines, next(self.serial))).k
+        kernel = self.program(self.text(next(self.serial))).k
         kernel(self.queue, (64,), (64,), self.target)
         self.queue.finish()
 
@@ -44,6 +51,21 @@ class Build(Workload):
         begin = time.perf_counter()
         self.run()
         return time.perf_counter() - begin
+
+
+class LargeBuild(Build):
+    """The build of a program of 20,000 lines in 200 functions, and one kernel that calls them. Its group is separate, so that the mean of the other builds
+    stays comparable."""
+
+    group = "large builds"
+    FUNCTIONS = 200
+
+    def text(self, seed):
+        names = [f"part{i}" for i in range(self.FUNCTIONS)]
+        parts = [f"uint {name}(uint x, uint i, global const uint *a)\n{{\n{body(self.lines // self.FUNCTIONS - 4, seed + 977 * i)}\n    return x;\n}}\n"
+                 for i, name in enumerate(names)]
+        calls = "\n".join(f"    x = {name}(x, i, a);" for name in names)
+        return "".join(parts) + f"kernel void k(global uint *a)\n{{\n    uint i = get_global_id(0), x = a[i];\n{calls}\n    a[i] = x;\n}}\n"
 
 
 class WarmBuild(Build):
@@ -67,4 +89,5 @@ class WarmBuild(Build):
 WORKLOADS = {
     **{f"build_{lines}_lines": of_type(Build, lines=lines) for lines in (20, 200, 2000)},
     **{f"build_{lines}_lines_warm": of_type(WarmBuild, lines=lines) for lines in (20, 200, 2000)},
+    "build_20000_lines": of_type(LargeBuild, lines=20000),
 }
