@@ -8,27 +8,33 @@ skipped=0
 # followed by indented names of tests. It applies if each of its WORDS matches the argument at the same position. `*` matches every argument, and
 # `25.0` also matches `25.0.1`.
 known_failures() { # FILE WORD...
-    local file=$1
-    shift
-    awk -v given="$*" '
+    known_tests fails "$@"
+}
+
+# Prints the tests of entries that begin with KIND: `fails`, or `sometimes` for tests that fail only in some runs.
+known_tests() { # KIND FILE WORD...
+    local kind=$1 file=$2
+    shift 2
+    awk -v kind="$kind" -v given="$*" '
         BEGIN { count = split(given, value, " ") }
         /^#/ || /^ *$/ { next }
         /^ / { if (applies) print $1; next }
         {
             split($0, part, ":")
-            applies = split(part[1], word, " ") == count + 1 && word[1] == "fails"
+            applies = split(part[1], word, " ") == count + 1 && word[1] == kind
             for (i = 1; i <= count; i++) applies = applies && (word[i + 1] == "*" || index(value[i] ".", word[i + 1] ".") == 1)
         }
     ' "$file"
 }
 
 # Compares the tests that failed in a log with the known failures. Adds the counts to `passed`, `failed` and `skipped`, and prints a line with them.
-# A known failure counts as skipped, and a known failure that passes counts as failed.
+# A known failure counts as skipped, and a known failure that passes counts as failed. A test that fails sometimes counts as skipped if it fails.
 judge() { # NAME LOG FILE WORD...
-    local name=$1 log=$2 file=$3 known results p f i unknown outcome test
+    local name=$1 log=$2 file=$3 known sometimes results p f i unknown outcome test
     shift 3
     results=$(sed -nE 's/^test (.*) \.\.\. (ok|FAILED).*/\2 \1/p' "$log" | sed 's/ - should panic$//')
     known=$(known_failures "$file" "$@")
+    sometimes=$(known_tests sometimes "$file" "$@")
     read -r p f i < <(sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored.*/\1 \2 \3/p' "$log" |
         awk '{p += $1; f += $2; i += $3} END {print p + 0, f + 0, i + 0}')
     unknown=0
@@ -41,6 +47,8 @@ judge() { # NAME LOG FILE WORD...
             else
                 i=$((i + 1)) f=$((f - 1))
             fi
+        elif [ "$outcome" = FAILED ] && grep -Fxq -- "$test" <<<"$sometimes"; then
+            i=$((i + 1)) f=$((f - 1))
         elif [ "$outcome" = FAILED ]; then
             say "$name: FAILED $test"
         fi
