@@ -1,4 +1,4 @@
-//! The context of OpenGL that wgcl creates next to the application's context, through EGL or GLX.
+//! The context of OpenGL that wgcl creates next to the application's context, through EGL, GLX or WGL.
 //!
 //! The new context shares its objects with the application's context. It belongs to one thread of wgcl
 //! ([`super::connection`]). So wgcl never changes the state of the application's context.
@@ -14,25 +14,28 @@ use super::constants::{
     EGL_OPENGL_ES_API, EGL_OPENGL_ES3_BIT, EGL_RENDERABLE_TYPE, EGL_WIDTH, GLX_FBCONFIG_ID, GLX_PBUFFER_HEIGHT, GLX_PBUFFER_WIDTH,
     GLX_RGBA_TYPE, GLX_SCREEN,
 };
-use super::functions::{EglFunctions, GlxFunctions, MissingFunction, XFunctions};
+use super::functions::{EglFunctions, GlxFunctions, MissingFunction, WglAttributeFunctions, WglFunctions, XFunctions};
 use crate::check;
 
 /// The names of libEGL, the first that exists is loaded.
 const EGL_LIBRARIES: [&str; 2] = ["libEGL.so.1", "libEGL.so"];
 const GLX_LIBRARIES: [&str; 2] = ["libGL.so.1", "libGLX.so.0"];
 const X_LIBRARIES: [&str; 2] = ["libX11.so.6", "libX11.so"];
+const WGL_LIBRARIES: [&str; 1] = ["opengl32.dll"];
 
 /// The interface that binds a context to a window system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowSystem {
     Egl,
     Glx,
+    Wgl,
 }
 
-/// The application's context, as in the properties of an OpenCL context. The handles are those of EGL or GLX.
+/// The application's context, as in the properties of an OpenCL context. The handles are those of EGL, GLX or WGL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(super) system: WindowSystem,
+    /// A display, or a device context of WGL.
     pub(super) display: usize,
     /// 0 for a context that shares its objects with no other context. EGL images need none.
     pub(super) context: usize,
@@ -42,12 +45,13 @@ pub(crate) struct Share {
 pub(super) enum Api {
     Egl(EglFunctions),
     Glx(GlxFunctions, XFunctions),
+    Wgl(WglFunctions, &'static Library),
 }
 
 fn open(names: &[&str]) -> Result<&'static Library> {
     let mut last = String::new();
     for name in names {
-        // SAFETY: the library is the system's EGL, GLX or Xlib, which the application has already loaded.
+        // SAFETY: the library is the system's EGL, GLX, Xlib or WGL, which the application has already loaded.
         match unsafe { Library::new(name) } {
             Ok(library) => return Ok(Box::leak(Box::new(library))),
             Err(error) => last = error.to_string(),
@@ -86,15 +90,24 @@ impl Api {
                 let glx = GlxFunctions::load(&|name| symbol(library, name)).map_err(missing)?;
                 Self::Glx(glx, XFunctions::load(&|name| symbol(x, name)).map_err(missing)?)
             }
+            WindowSystem::Wgl => {
+                let library = open(&WGL_LIBRARIES)?;
+                Self::Wgl(WglFunctions::load(&|name| symbol(library, name)).map_err(missing)?, library)
+            }
         })
     }
 
-    /// The address of a function of OpenGL. Its name ends with a zero.
+    /// The address of a function of OpenGL. Its name ends with a zero. WGL requires a current context.
     pub(super) fn address(&self, name: &str) -> *mut c_void {
-        let name = name.as_ptr().cast::<c_char>();
+        let pointer = name.as_ptr().cast::<c_char>();
         match self {
-            Self::Egl(egl) => egl.eglGetProcAddress(name),
-            Self::Glx(glx, _) => glx.glXGetProcAddressARB(name),
+            Self::Egl(egl) => egl.eglGetProcAddress(pointer),
+            Self::Glx(glx, _) => glx.glXGetProcAddressARB(pointer),
+            Self::Wgl(wgl, library) => match wgl.wglGetProcAddress(pointer) {
+                // Some drivers return these numbers instead of null.
+                found if (-1..=3).contains(&found.addr().cast_signed()) => symbol(library, name),
+                found => found,
+            },
         }
     }
 
@@ -103,6 +116,7 @@ impl Api {
         match self {
             Self::Egl(egl) => egl.eglGetCurrentContext(),
             Self::Glx(glx, _) => glx.glXGetCurrentContext(),
+            Self::Wgl(wgl, _) => wgl.wglGetCurrentContext(),
         }
     }
 }
@@ -127,6 +141,7 @@ impl OwnContext {
         match &**api {
             Api::Egl(egl) => Self::create_egl(api, egl, share),
             Api::Glx(glx, x) => Self::create_glx(api, glx, x, share),
+            Api::Wgl(wgl, _) => Self::create_wgl(api, wgl, share),
         }
     }
 
@@ -202,10 +217,44 @@ impl OwnContext {
         check!(is_current, InvalidGlShareGroupReference, "glXMakeContextCurrent failed");
         Ok(own)
     }
+
+    /// The context draws to the device context of the application, because only windows have pixel formats. wgcl never
+    /// draws to the window. Several threads can use a device context, each with its own context of OpenGL.
+    fn create_wgl(api: &Arc<Api>, wgl: &WglFunctions, Share { display: device, context: shared, .. }: Share) -> Result<Self> {
+        let bind = |context: usize| {
+            let own = Self { api: api.clone(), display: device, context, surface: 0, is_es: false };
+            let is_current = wgl.wglMakeCurrent(device, context) != 0;
+            check!(is_current, InvalidGlShareGroupReference, "wglMakeCurrent failed: the device context of WGL is invalid");
+            Ok(own)
+        };
+        let context = wgl.wglCreateContext(device);
+        check!(context != 0, InvalidGlShareGroupReference, "wglCreateContext failed: the device context of WGL has no pixel format");
+        // Drivers that have wglCreateContextAttribsARB return its address only while a context is current.
+        let plain = bind(context)?;
+        if let Ok(functions) = WglAttributeFunctions::load(&|name| api.address(name)) {
+            let context = functions.wglCreateContextAttribsARB(device, shared, [WGL_END].as_ptr());
+            check!(
+                context != 0,
+                InvalidGlShareGroupReference,
+                "wglCreateContextAttribsARB failed: the context of WGL is invalid, or its objects cannot be shared"
+            );
+            drop(plain);
+            return bind(context);
+        }
+        check!(
+            wgl.wglShareLists(shared, context) != 0,
+            InvalidGlShareGroupReference,
+            "wglShareLists failed: the context of WGL is invalid, or its objects cannot be shared"
+        );
+        Ok(plain)
+    }
 }
 
 /// The end of a list of attributes of GLX.
 const GLX_END: i32 = 0;
+
+/// The end of a list of attributes of WGL.
+const WGL_END: i32 = 0;
 
 impl Drop for OwnContext {
     fn drop(&mut self) {
@@ -224,6 +273,10 @@ impl Drop for OwnContext {
                     glx.glXDestroyPbuffer(self.display, self.surface);
                 }
                 glx.glXDestroyContext(self.display, self.context);
+            }
+            Api::Wgl(wgl, _) => {
+                wgl.wglMakeCurrent(0, 0);
+                wgl.wglDeleteContext(self.context);
             }
         }
     }

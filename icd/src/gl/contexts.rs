@@ -42,7 +42,7 @@ pub(crate) fn share_of(pairs: &[(isize, isize)]) -> Result<Option<Share>> {
     let is_one = displays.iter().filter(|&&display| display != 0).count() <= 1;
     check!(is_one, InvalidOperation, "the properties name several window systems for OpenGL");
     let [egl, glx, wgl, cgl] = displays;
-    check!(cgl == 0 && wgl == 0, InvalidOperation, "sharing with OpenGL contexts of WGL and CGL is not supported");
+    check!(cgl == 0, InvalidOperation, "sharing with OpenGL contexts of CGL is not supported");
     let context = value(GL_CONTEXT);
     if context == 0 {
         return Ok(None);
@@ -50,10 +50,10 @@ pub(crate) fn share_of(pairs: &[(isize, isize)]) -> Result<Option<Share>> {
     // "CL_INVALID_PROPERTY ... if CL_CONTEXT_INTEROP_USER_SYNC is specified in properties."
     let user_sync = pairs.iter().any(|(name, _)| *name == CL_CONTEXT_INTEROP_USER_SYNC);
     check!(!user_sync, InvalidProperty, "CL_CONTEXT_INTEROP_USER_SYNC is not permitted for a context that shares OpenGL objects");
-    match (egl, glx) {
-        (0, 0) => Err(not_shareable("CL_GL_CONTEXT_KHR requires CL_EGL_DISPLAY_KHR or CL_GLX_DISPLAY_KHR")),
-        (0, display) => Ok(Some(Share { system: WindowSystem::Glx, display, context })),
-        (display, _) => Ok(Some(Share { system: WindowSystem::Egl, display, context })),
+    let systems = [(WindowSystem::Egl, egl), (WindowSystem::Glx, glx), (WindowSystem::Wgl, wgl)];
+    match systems.into_iter().find(|&(_, display)| display != 0) {
+        Some((system, display)) => Ok(Some(Share { system, display, context })),
+        None => Err(not_shareable("CL_GL_CONTEXT_KHR requires CL_EGL_DISPLAY_KHR, CL_GLX_DISPLAY_KHR or CL_WGL_HDC_KHR")),
     }
 }
 

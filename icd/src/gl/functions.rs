@@ -1,4 +1,4 @@
-//! The functions of OpenGL, OpenGL ES, EGL and GLX that wgcl calls, as tables of function pointers.
+//! The functions of OpenGL, OpenGL ES, EGL, GLX and WGL that wgcl calls, as tables of function pointers.
 
 use std::ffi::{c_char, c_void};
 
@@ -89,6 +89,25 @@ table! {
     /// The function of libX11 that frees a list.
     XFunctions {
         fn XFree(data: *mut c_void) -> i32;
+    }
+}
+
+table! {
+    /// Functions of opengl32.dll that bind contexts to windows.
+    WglFunctions {
+        fn wglGetProcAddress(name: *const c_char) -> *mut c_void;
+        fn wglCreateContext(device: usize) -> usize;
+        fn wglDeleteContext(context: usize) -> i32;
+        fn wglShareLists(context: usize, new: usize) -> i32;
+        fn wglMakeCurrent(device: usize, context: usize) -> i32;
+        fn wglGetCurrentContext() -> usize;
+    }
+}
+
+table! {
+    /// The function of WGL_ARB_create_context.
+    WglAttributeFunctions {
+        fn wglCreateContextAttribsARB(device: usize, share: usize, attributes: *const i32) -> usize;
     }
 }
 

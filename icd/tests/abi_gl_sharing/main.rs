@@ -1,8 +1,9 @@
 //! Memory objects that are created from objects of OpenGL and EGL (cl_khr_gl_sharing, cl_khr_gl_event,
 //! cl_khr_gl_depth_images, cl_khr_egl_image, cl_khr_egl_event).
 //!
-//! The tests use the system's driver of OpenGL, through EGL without a surface and through GLX on Xvfb. A test is
-//! skipped if the driver or Xvfb is missing. Each copy is checked in both directions.
+//! The tests use the system's driver of OpenGL, through EGL without a surface, through GLX on Xvfb, and on Windows
+//! through WGL. Except on Windows, a test is skipped if the driver or Xvfb is missing. Each copy is checked in both
+//! directions.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -38,7 +39,7 @@ common::extension_functions! {
     fn clEnqueueReleaseEGLObjectsKHR(q: cl_command_queue, count: cl_uint, list: *const cl_mem, n: cl_uint, waits: *const cl_event, event: *mut cl_event) -> cl_int;
 }
 
-const KINDS: [Kind; 3] = [Kind::EglDesktop, Kind::EglEs, Kind::Glx];
+const KINDS: &[Kind] = if cfg!(windows) { &[Kind::Wgl] } else { &[Kind::EglDesktop, Kind::EglEs, Kind::Glx] };
 const COMMAND_ACQUIRE: cl_uint = 0x11FF;
 const COMMAND_RELEASE: cl_uint = 0x1200;
 
@@ -67,14 +68,16 @@ fn try_context(properties: &[isize]) -> Result<Context, cl_int> {
 impl Shared {
     /// Creates both contexts, or prints why the test is skipped.
     fn new(kind: Kind) -> Option<Self> {
-        // The window systems of other operating systems are not supported.
-        let has_window_system = cfg!(all(unix, not(target_vendor = "apple")));
-        if !target().is_wgcl() || !has_window_system || !require("cl_khr_gl_sharing", has("cl_khr_gl_sharing")) {
+        // OpenGL contexts of macOS are not supported.
+        let has_window_system = cfg!(not(target_vendor = "apple"));
+        if !KINDS.contains(&kind) || !target().is_wgcl() || !has_window_system || !require("cl_khr_gl_sharing", has("cl_khr_gl_sharing")) {
             return None;
         }
         let gl = match OpenGl::new(kind) {
             Ok(gl) => gl,
             Err(reason) => {
+                // Windows always has OpenGL.
+                assert!(kind != Kind::Wgl, "{reason}");
                 println!("skips {kind:?}: {reason}");
                 return None;
             }
@@ -86,7 +89,7 @@ impl Shared {
 
     /// Creates the OpenCL contexts of all kinds that the system supports.
     fn all() -> impl Iterator<Item = Self> {
-        KINDS.into_iter().filter_map(Self::new)
+        KINDS.iter().copied().filter_map(Self::new)
     }
 
     fn result(mem: cl_mem, status: cl_int) -> Result<Mem, cl_int> {
@@ -496,6 +499,15 @@ fn context_properties_are_checked() {
     assert_eq!(query(&list, 1), CL_INVALID_VALUE);
     assert_eq!(query(&with_platform(&[0]), CL_DEVICES_FOR_GL_CONTEXT_KHR), CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR);
     assert_eq!(query(&with_platform(&[0x7777, 1, 0]), CL_DEVICES_FOR_GL_CONTEXT_KHR), CL_INVALID_VALUE);
+}
+
+#[test]
+fn invalid_contexts_of_wgl_are_refused() {
+    let Some(shared) = Shared::new(Kind::Wgl) else { return };
+    let [name, context, display_name, display, _] = shared.gl.properties();
+    for list in [[name, 8, display_name, display, 0], [name, context, display_name, 8, 0]] {
+        assert_eq!(try_context(&list).err(), Some(CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR), "{list:x?}");
+    }
 }
 
 #[test]

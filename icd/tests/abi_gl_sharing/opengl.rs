@@ -1,4 +1,4 @@
-//! A context of OpenGL or OpenGL ES for the tests, through EGL without a surface or through GLX on Xvfb.
+//! A context of OpenGL or OpenGL ES for the tests, through EGL without a surface, through GLX on Xvfb, or through WGL.
 
 use std::ffi::{c_char, c_void};
 use std::io::{BufRead, BufReader};
@@ -91,6 +91,7 @@ pub enum Kind {
     EglDesktop,
     EglEs,
     Glx,
+    Wgl,
 }
 
 /// A context of OpenGL that is current on the thread that created it.
@@ -126,6 +127,7 @@ impl OpenGl {
             Kind::EglDesktop => Self::egl(kind, 0x30A2, 8, &[0x3038])?,
             Kind::EglEs => Self::egl(kind, 0x30A0, 0x40, &[0x3098, 3, 0x3038])?,
             Kind::Glx => Self::glx()?,
+            Kind::Wgl => Self::wgl()?,
         };
         gl.functions.glPixelStorei(0x0CF5, 1);
         gl.functions.glPixelStorei(0x0D05, 1);
@@ -190,12 +192,45 @@ impl OpenGl {
         Ok(Self { functions: Functions::load(&find), kind: Kind::Glx, display, context, library, server: Some(server) })
     }
 
+    /// Creates a window that is not visible, and a context for it. `display` is the device context of the window.
+    fn wgl() -> Result<Self, String> {
+        let (library, user) = (open("opengl32.dll").ok_or("opengl32.dll is missing")?, open("user32.dll").ok_or("user32.dll is missing")?);
+        let gdi = open("gdi32.dll").ok_or("gdi32.dll is missing")?;
+        let window = call!(
+            user, "CreateWindowExA", (u32, *const u8, *const u8, u32, i32, i32, i32, i32, usize, usize, usize, usize) -> usize,
+            0, c"STATIC".as_ptr().cast(), std::ptr::null(), 0, 0, 0, 64, 64, 0, 0, 0, 0
+        );
+        let device = call!(user, "GetDC", (usize) -> usize, window);
+        // PIXELFORMATDESCRIPTOR: its size, version 1, PFD_DRAW_TO_WINDOW | PFD_SUPPORT_OPENGL, RGBA, 24 bits per pixel.
+        let mut format = [0u8; 40];
+        format[..10].copy_from_slice(&[40, 0, 1, 0, 0x24, 0, 0, 0, 0, 24]);
+        let chosen = call!(gdi, "ChoosePixelFormat", (usize, *const u8) -> i32, device, format.as_ptr());
+        let is_set = call!(gdi, "SetPixelFormat", (usize, i32, *const u8) -> i32, device, chosen, format.as_ptr());
+        let context = call!(library, "wglCreateContext", (usize) -> usize, device);
+        if is_set == 0 || context == 0 || call!(library, "wglMakeCurrent", (usize, usize) -> i32, device, context) == 0 {
+            return Err(format!("no context of WGL for the window {window:#x}: {}", std::io::Error::last_os_error()));
+        }
+        let find = |name: &str| {
+            let found = call!(library, "wglGetProcAddress", (*const c_char) -> *mut c_void, name.as_ptr().cast());
+            // wglGetProcAddress returns only functions that opengl32.dll does not export.
+            // SAFETY: the symbol is only used as an address.
+            if found.is_null() { unsafe { library.get(name.as_bytes()) }.map_or(null_mut(), |symbol| *symbol) } else { found }
+        };
+        Ok(Self { functions: Functions::load(&find), kind: Kind::Wgl, display: device, context, library, server: None })
+    }
+
     /// Makes the context not current on this thread.
     pub fn unbind(&self) {
-        if self.kind == Kind::Glx {
-            call!(self.library, "glXMakeContextCurrent", (usize, usize, usize, usize) -> i32, self.display, 0, 0, 0);
-        } else {
-            call!(self.library, "eglMakeCurrent", (usize, usize, usize, usize) -> u32, self.display, 0, 0, 0);
+        match self.kind {
+            Kind::Glx => {
+                call!(self.library, "glXMakeContextCurrent", (usize, usize, usize, usize) -> i32, self.display, 0, 0, 0);
+            }
+            Kind::Wgl => {
+                call!(self.library, "wglMakeCurrent", (usize, usize) -> i32, 0, 0);
+            }
+            Kind::EglDesktop | Kind::EglEs => {
+                call!(self.library, "eglMakeCurrent", (usize, usize, usize, usize) -> u32, self.display, 0, 0, 0);
+            }
         }
     }
 
@@ -217,7 +252,11 @@ impl OpenGl {
 
     /// The context properties that name this context.
     pub fn properties(&self) -> [isize; 5] {
-        let name = if self.kind == Kind::Glx { 0x200A } else { 0x2009 };
+        let name = match self.kind {
+            Kind::EglDesktop | Kind::EglEs => 0x2009,
+            Kind::Glx => 0x200A,
+            Kind::Wgl => 0x200B,
+        };
         [0x2008, self.context.cast_signed(), name, self.display.cast_signed(), 0]
     }
 
@@ -333,6 +372,8 @@ impl Drop for OpenGl {
             call!(self.library, "glXDestroyContext", (usize, usize) -> (), self.display, self.context);
             let _ = server.kill();
             let _ = server.wait();
+        } else if self.kind == Kind::Wgl {
+            call!(self.library, "wglDeleteContext", (usize) -> i32, self.context);
         } else {
             call!(self.library, "eglDestroyContext", (usize, usize) -> u32, self.display, self.context);
         }

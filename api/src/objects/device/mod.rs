@@ -409,11 +409,16 @@ impl Device {
         ])
     }
 
-    /// Whether objects of OpenGL and EGL can be shared with the device. The copies need no support by the device, but
-    /// OpenGL contexts of Windows and macOS cannot be used.
+    /// Whether objects of OpenGL can be shared with the device. The copies need no support by the device, but OpenGL
+    /// contexts of macOS cannot be used.
     pub fn shares_graphics(&self) -> bool {
-        let has_window_system = cfg!(all(unix, not(target_vendor = "apple")));
+        let has_window_system = cfg!(not(target_vendor = "apple"));
         has_window_system && self.target().language.images && self.backend().keeps_opengl_context()
+    }
+
+    /// Whether objects of EGL can be shared with the device. Windows and macOS have no EGL.
+    pub fn shares_egl(&self) -> bool {
+        self.shares_graphics() && cfg!(unix)
     }
 
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the extensions of the compiler, then those of the API.
@@ -454,8 +459,9 @@ impl Device {
             ExternalSemaphore::SyncFd => "cl_khr_external_semaphore_sync_fd",
         });
         let sharing = sharing.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
-        let graphics = ["cl_khr_gl_sharing", "cl_khr_gl_event", "cl_khr_egl_image", "cl_khr_egl_event"];
-        let sharing = sharing.chain(graphics.into_iter().filter(|_| self.shares_graphics()));
+        let (opengl, egl) = (["cl_khr_gl_sharing", "cl_khr_gl_event"], ["cl_khr_egl_image", "cl_khr_egl_event"]);
+        let sharing = sharing.chain(opengl.into_iter().filter(|_| self.shares_graphics()));
+        let sharing = sharing.chain(egl.into_iter().filter(|_| self.shares_egl()));
         let has_depth = self.shares_graphics() && self.target().language.extensions.iter().any(|name| name == "cl_khr_depth_images");
         let sharing = sharing.chain(has_depth.then_some("cl_khr_gl_depth_images"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
