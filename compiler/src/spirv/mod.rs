@@ -39,6 +39,7 @@ mod lines;
 mod mangled;
 mod memory;
 mod module;
+mod named_barriers;
 mod pipes;
 mod reflection;
 mod types;

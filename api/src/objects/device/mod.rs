@@ -121,6 +121,9 @@ pub const MAX_PARAMETER_SIZE: u64 = 4096;
 /// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
 pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
 
+/// Bytes of local memory for a named barrier, rounded up to the usual alignment of local variables.
+const LOCAL_BYTES_PER_NAMED_BARRIER: u32 = 16;
+
 /// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
 pub(crate) const LARGEST_TYPE: u32 = 128;
 
@@ -357,6 +360,12 @@ impl Device {
         let Language { subgroups: true, subgroup_sizes, .. } = self.target().language else { return 0 };
         let min_subgroup_size = if subgroup_sizes == 0 { properties.subgroup_size.max(1) } else { 1 << subgroup_sizes.trailing_zeros() };
         properties.max_group_invocations.div_ceil(min_subgroup_size).min(properties.max_required_subgroups)
+    }
+
+    /// CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR: only local memory limits the number. `None` without named barriers.
+    pub fn max_named_barriers(&self) -> Option<u32> {
+        let barriers = self.properties().local_memory / LOCAL_BYTES_PER_NAMED_BARRIER;
+        self.target().language.has_named_barriers().then_some(barriers)
     }
 
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
