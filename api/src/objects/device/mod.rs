@@ -447,9 +447,11 @@ impl Device {
             "cl_ext_image_requirements_info",
             "cl_ext_image_from_buffer",
             "cl_arm_printf",
+            "cl_pocl_content_size",
         ]
         .into_iter();
         let unified = self.accesses_host_memory().then_some("cl_intel_unified_shared_memory");
+        let arm_svm = (!self.svm_capabilities().is_empty()).then_some("cl_arm_shared_virtual_memory");
         let addresses = self.has_device_addresses().then_some("cl_ext_buffer_device_address");
         let external = self.importable_memory();
         let sharing = external.iter().map(|kind| match kind {
@@ -473,7 +475,7 @@ impl Device {
         let language = &self.target().language;
         // The user can add names to the compiler's list (`WGCL_EXTENSIONS`). Names that this list contains are not
         // repeated.
-        let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
+        let names = api.chain(unified).chain(arm_svm).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
         let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(names);
         all.map(|name| NameVersion::new(name, extension_version(name))).collect()
