@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
+use wgcl_compiler::ir::KernelParam;
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::{BuildOptions, BuildResult};
@@ -274,10 +275,19 @@ fn the_log_contains_source_locations_and_names() {
 }
 
 #[test]
-fn a_block_that_captures_an_image_is_rejected() {
+fn images_and_samplers_that_blocks_capture_are_parameters() {
     let result = build(&module("enqueue_image"), &Specialisation::new());
-    assert!(result.program.is_none());
-    assert!(result.log.contains("an image outside of private memory, or captured by a block, is not supported"), "{}", result.log);
+    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    let count = |wanted: &KernelParam| {
+        let blocks = program.module.functions.iter().filter(|function| wgcl_compiler::enqueue::is_block(&function.name));
+        let params = blocks.filter_map(|function| function.kernel.as_ref()).map(|kernel| kernel.params.clone());
+        let mut counts: Vec<usize> = params.map(|params| params.iter().filter(|param| *param == wanted).count()).collect();
+        counts.sort_unstable();
+        counts
+    };
+    // The block of `add`, the outer block and the inner block of `start`.
+    assert_eq!(count(&KernelParam::Image), [2, 2, 3]);
+    assert_eq!(count(&KernelParam::Sampler), [1, 1, 1]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod atomics;
 mod bridge;
 mod builtins;
 mod calls;
+mod captures;
 mod composite;
 mod constants;
 mod control;

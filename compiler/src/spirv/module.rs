@@ -274,6 +274,15 @@ impl<'w> Module<'w> {
         }
     }
 
+    /// Returns the id of the type of a value.
+    pub(super) fn type_of(&self, id: Id) -> Checked<Id> {
+        match (self.constants.get(id), self.definitions.get(&id)) {
+            (Some((ty, _)), _) => Ok(ty),
+            (_, Some(inst)) => inst.ty(),
+            _ => Err(invalid!("{id} is not defined")),
+        }
+    }
+
     /// Returns the name of an id from `OpName`, or an empty string.
     pub(super) fn name(&self, id: Id) -> &str {
         self.names.get(&id).map_or("", String::as_str)
