@@ -73,6 +73,8 @@ fn target() -> Target {
         }
         target.language.subgroup_size = 1;
         target.language.subgroup_sizes = 1;
+        // The interpreter switches between the work-items of a group after a number of loop iterations.
+        target.language.independent_subgroups = true;
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);

@@ -1,7 +1,11 @@
 // Tests of the npm package in Node. WGCL_PACKAGE is the folder of the package that scripts/build-wasm has built.
+// WGCL_TYPESCRIPT is a folder in which npm has installed typescript, @types/node and @webgpu/types. Without it, the types are not tested.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 
@@ -151,4 +155,24 @@ test("the package contains the files that it names", async () => {
   const description = JSON.parse(await readFile(new URL("package.json", folder), "utf8"));
   for (const name of description.files) assert.ok((await readFile(new URL(name, folder))).length > 0, name);
   assert.notEqual(description.version, "0.0.0");
+});
+
+test("the types describe the package", { skip: process.env.WGCL_TYPESCRIPT ? false : "tsc is not installed" }, async () => {
+  const work = await mkdtemp(join(tmpdir(), "wgcl-types-"));
+  try {
+    const modules = join(process.env.WGCL_TYPESCRIPT, "node_modules");
+    const sources = new URL("types/", import.meta.url);
+    await mkdir(join(work, "node_modules"));
+    await symlink(process.env.WGCL_PACKAGE, join(work, "node_modules", "wgcl-compiler"));
+    for (const name of await readdir(modules)) await symlink(join(modules, name), join(work, "node_modules", name));
+    for (const name of ["use.mts", "errors.mts"]) await copyFile(new URL(name, sources), join(work, name));
+    const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--target", "es2022", "--module", "nodenext"];
+    const libraries = ["--lib", "es2022,dom", "--types", "node,@webgpu/types", "--preserveSymlinks"];
+    const tsc = spawnSync(process.execPath, [join(modules, "typescript/bin/tsc"), ...options, ...libraries, "use.mts", "errors.mts"], { cwd: work, encoding: "utf8" });
+    assert.equal(tsc.status, 0, tsc.stdout);
+    const run = spawnSync(process.execPath, ["--preserve-symlinks", "use.mjs"], { cwd: work, encoding: "utf8" });
+    assert.equal(run.status, 0, run.stderr);
+  } finally {
+    await rm(work, { recursive: true });
+  }
 });

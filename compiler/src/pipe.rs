@@ -4,9 +4,6 @@
 /// Size in bytes of the header: the constants, and the positions of readers and writers, each in a separate cache line.
 const HEADER: u64 = 320;
 
-/// Alignment in bytes of the packets: the largest alignment of any type.
-const ALIGN: u64 = 128;
-
 /// Size in bytes of the records of a slot: one for writers and one for readers.
 const RECORDS: u64 = 8;
 
@@ -21,6 +18,9 @@ pub struct PipeLayout {
 }
 
 impl PipeLayout {
+    /// Alignment in bytes of the packets: the largest alignment of any type. The start of the pipe has it too.
+    pub const ALIGN: u32 = 128;
+
     /// Creates the layout for `max_packets` packets of `packet_size` bytes. Returns `None` if a number is zero or if
     /// there are more packets than positions can distinguish.
     pub const fn new(packet_size: u32, max_packets: u32) -> Option<Self> {
@@ -39,7 +39,7 @@ impl PipeLayout {
 
     /// Returns the offset of the packets in bytes.
     const fn packets(self) -> u64 {
-        (HEADER + RECORDS * self.max_packets as u64).next_multiple_of(ALIGN)
+        (HEADER + RECORDS * self.max_packets as u64).next_multiple_of(Self::ALIGN as u64)
     }
 
     /// Returns the size in bytes of the whole pipe.
@@ -56,7 +56,7 @@ impl PipeLayout {
     pub fn constants(self) -> [u8; 12] {
         let wrap = MAX_POSITIONS / self.max_packets * self.max_packets;
         // The offset fits, because the records of fewer than 2^29 packets have fewer than 2^32 bytes.
-        let packets = u32::try_from(self.packets() / ALIGN).unwrap_or(u32::MAX);
+        let packets = u32::try_from(self.packets() / u64::from(Self::ALIGN)).unwrap_or(u32::MAX);
         let mut bytes = [0; 12];
         for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip([self.max_packets, wrap, packets]) {
             *place = word.to_le_bytes();

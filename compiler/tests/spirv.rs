@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
+use wgcl_compiler::ir::KernelParam;
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::{BuildOptions, BuildResult};
@@ -30,7 +31,11 @@ fn module(name: &str) -> Vec<u32> {
 }
 
 fn build(words: &[u32], specialisation: &Specialisation) -> BuildResult {
-    spirv::build(Source { words, specialisation }, &BuildOptions::default(), &Target::full())
+    build_for(words, specialisation, &Target::full().changed(|target| target.language.independent_subgroups = true))
+}
+
+fn build_for(words: &[u32], specialisation: &Specialisation, target: &Target) -> BuildResult {
+    spirv::build(Source { words, specialisation }, &BuildOptions::default(), target)
 }
 
 /// Runs a kernel whose first argument is a buffer of `size` words, and returns the contents of the buffer. `more` are
@@ -142,6 +147,66 @@ fn pipes_transfer_packets() {
     assert_eq!(found, [3, 1, 2, 0, 20, 21, u32::MAX]);
 }
 
+/// Builds a module for a device with independent subgroups, and runs a kernel of it in groups of 16.
+#[test]
+fn named_barriers_wait_for_some_subgroups() {
+    let words = module("named_barriers");
+    let target = Target::full().changed(|target| {
+        target.language.independent_subgroups = true;
+        target.language.subgroup_size = 2;
+    });
+    let result = build_for(&words, &Specialisation::new(), &target);
+    let built = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    // The state of two barriers, and the counter.
+    assert_eq!(built.kernels[0].local_memory, 28);
+    let program = Program::new(&built.module, Settings::new(Stage::Built, &target));
+    let mut memory = Memory::default();
+    let object = ObjectId::new(1).expect("a name");
+    memory.insert(object, vec![0; 48 * 4], false);
+    let instance = program.instantiate(&mut memory, || ObjectId::new(2)).expect("names");
+    let arguments = [Argument::Buffer(Some(MemoryLocation { object, offset: 0 }))];
+    let outcome = program.launch(&instance, "rounds", &arguments, &NdRange::linear(48, 16), &mut memory, &mut Vec::new());
+    outcome.unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(memory.get(object).expect("the buffer"), [1, 0, 0, 0].repeat(48));
+}
+
+#[test]
+fn named_barriers_need_independent_subgroups() {
+    let result = build_for(&module("named_barriers"), &Specialisation::new(), &Target::full());
+    assert!(result.program.is_none());
+    assert!(result.log.contains("whose subgroups do not make independent progress, is not supported"), "{}", result.log);
+}
+
+#[test]
+fn pipe_storage_keeps_packets_between_launches() {
+    let words = module("pipe_storage");
+    let built = build(&words, &Specialisation::new());
+    let built = built.program.unwrap_or_else(|| panic!("{}", built.log));
+    let program = Program::new(&built.module, Settings::new(Stage::Built, &Target::full()));
+    let mut memory = Memory::default();
+    let mut last = 0;
+    let mut name = || {
+        last += 1;
+        ObjectId::new(last)
+    };
+    let object = name().expect("a name");
+    memory.insert(object, vec![0; 24], false);
+    let instance = program.instantiate(&mut memory, name).expect("names");
+    let arguments = [Argument::Buffer(Some(MemoryLocation { object, offset: 0 }))];
+    let mut run = |kernel: &str, items: u32| {
+        let range = NdRange::linear(items, items);
+        let outcome = program.launch(&instance, kernel, &arguments, &range, &mut memory, &mut Vec::new());
+        outcome.unwrap_or_else(|fault| panic!("{kernel}: {fault}"));
+        let bytes = memory.get(object).expect("the buffer");
+        bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(run("send", 3)[..3], [0, 0, 0]);
+    assert_eq!(run("receive", 1), [3, 3, 0, 100, 0, 7]);
+    assert_eq!(run("receive", 1), [2, 3, 1, 100, 0, 7]);
+    // The first pipe has place for three more packets, the second one for two.
+    assert_eq!(run("send", 3)[..3], [0, 0, -1]);
+}
+
 #[test]
 fn operations_without_operators_have_the_expected_results() {
     let more = [Argument::Value(7_u32.to_le_bytes().to_vec()), Argument::Value(300.5_f32.to_le_bytes().to_vec())];
@@ -210,10 +275,19 @@ fn the_log_contains_source_locations_and_names() {
 }
 
 #[test]
-fn a_block_that_captures_an_image_is_rejected() {
+fn images_and_samplers_that_blocks_capture_are_parameters() {
     let result = build(&module("enqueue_image"), &Specialisation::new());
-    assert!(result.program.is_none());
-    assert!(result.log.contains("an image outside of private memory, or captured by a block, is not supported"), "{}", result.log);
+    let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
+    let count = |wanted: &KernelParam| {
+        let blocks = program.module.functions.iter().filter(|function| wgcl_compiler::enqueue::is_block(&function.name));
+        let params = blocks.filter_map(|function| function.kernel.as_ref()).map(|kernel| kernel.params.clone());
+        let mut counts: Vec<usize> = params.map(|params| params.iter().filter(|param| *param == wanted).count()).collect();
+        counts.sort_unstable();
+        counts
+    };
+    // The block of `add`, the outer block and the inner block of `start`.
+    assert_eq!(count(&KernelParam::Image), [2, 2, 3]);
+    assert_eq!(count(&KernelParam::Sampler), [1, 1, 1]);
 }
 
 #[test]
@@ -281,9 +355,22 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
 /// Returns the modules to damage, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
-        return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock", "levels", "enqueue_direct"]
-            .map(|name| (name.to_owned(), module(name)))
-            .to_vec();
+        return [
+            "control",
+            "constants",
+            "numbers",
+            "later",
+            "subgroups",
+            "pipes",
+            "split",
+            "clock",
+            "levels",
+            "enqueue_direct",
+            "named_barriers",
+            "pipe_storage",
+        ]
+        .map(|name| (name.to_owned(), module(name)))
+        .to_vec();
     };
     let paths = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
     let mut modules: Vec<_> = paths

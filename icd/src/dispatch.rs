@@ -47,7 +47,7 @@ use crate::kernel::{
 };
 use crate::memory::{
     clCreateBuffer, clCreateBufferWithProperties, clCreateSubBuffer, clGetMemObjectInfo, clReleaseMemObject, clRetainMemObject,
-    clSetMemObjectDestructorCallback,
+    clSetContentSizeBufferPoCL, clSetMemObjectDestructorCallback,
 };
 use crate::mutable_dispatch::{clGetMutableCommandInfoKHR, clUpdateMutableCommandsKHR};
 use crate::pipe::{clCreatePipe, clGetPipeInfo};
@@ -73,6 +73,10 @@ use crate::semaphore::{
 use crate::svm::{
     clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
     clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
+};
+use crate::svm_arm::{
+    clEnqueueSVMFreeARM, clEnqueueSVMMapARM, clEnqueueSVMMemFillARM, clEnqueueSVMMemcpyARM, clEnqueueSVMUnmapARM, clSVMAllocARM,
+    clSVMFreeARM, clSetKernelArgSVMPointerARM, clSetKernelExecInfoARM,
 };
 use crate::usm::{
     clDeviceMemAllocINTEL, clEnqueueMemAdviseINTEL, clEnqueueMemFillINTEL, clEnqueueMemcpyINTEL, clEnqueueMemsetINTEL,
@@ -370,6 +374,16 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clEnqueueMigrateMemINTEL" => clEnqueueMigrateMemINTEL as *mut c_void,
         "clEnqueueMemAdviseINTEL" => clEnqueueMemAdviseINTEL as *mut c_void,
         "clSetKernelArgDevicePointerEXT" => clSetKernelArgDevicePointerEXT as *mut c_void,
+        "clSVMAllocARM" => clSVMAllocARM as *mut c_void,
+        "clSVMFreeARM" => clSVMFreeARM as *mut c_void,
+        "clEnqueueSVMFreeARM" => clEnqueueSVMFreeARM as *mut c_void,
+        "clEnqueueSVMMemcpyARM" => clEnqueueSVMMemcpyARM as *mut c_void,
+        "clEnqueueSVMMemFillARM" => clEnqueueSVMMemFillARM as *mut c_void,
+        "clEnqueueSVMMapARM" => clEnqueueSVMMapARM as *mut c_void,
+        "clEnqueueSVMUnmapARM" => clEnqueueSVMUnmapARM as *mut c_void,
+        "clSetKernelArgSVMPointerARM" => clSetKernelArgSVMPointerARM as *mut c_void,
+        "clSetKernelExecInfoARM" => clSetKernelExecInfoARM as *mut c_void,
+        "clSetContentSizeBufferPoCL" => clSetContentSizeBufferPoCL as *mut c_void,
         _ => std::ptr::null_mut(),
     }
 }

@@ -46,5 +46,6 @@ mod queue;
 mod sampler;
 mod semaphore;
 mod svm;
+mod svm_arm;
 mod terminal;
 mod usm;

@@ -21,7 +21,8 @@ use crate::info::Query;
 use wgcl_opencl_headers::{
     _cl_mem, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
     CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE,
-    CL_MEM_USES_SVM_POINTER, cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_properties, cl_uint,
+    CL_MEM_USES_SVM_POINTER, CL_MEM_USES_SVM_POINTER_ARM, cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info,
+    cl_mem_properties, cl_uint,
 };
 
 /// pfn_notify of clSetMemObjectDestructorCallback.
@@ -160,6 +161,12 @@ crate::entry! {
         buffer.sub_buffer(flags, origin as u64, size as u64).map(handles::retained)
     }
 
+    fn clSetContentSizeBufferPoCL(buffer: cl_mem, content_size_buffer: cl_mem) {
+        // "CL_INVALID_MEM_OBJECT if buffer or content_size_buffer is not a valid" buffer.
+        let buffer = handles::get::<Buffer>(buffer)?;
+        buffer.set_content_size_buffer(&handles::get::<Buffer>(content_size_buffer)?)
+    }
+
     fn clRetainMemObject(memory: cl_mem) {
         match handles::get_memory(memory)? {
             MemObject::Buffer(_) => handles::retain::<Buffer>(memory),
@@ -208,7 +215,7 @@ crate::entry! {
                 MemObject::Buffer(buffer) => buffer.offset() as usize,
                 MemObject::Image(_) | MemObject::Pipe(_) => 0,
             }),
-            CL_MEM_USES_SVM_POINTER => query.put(object.buffer().store().is_svm()),
+            CL_MEM_USES_SVM_POINTER | CL_MEM_USES_SVM_POINTER_ARM => query.put(object.buffer().store().is_svm()),
             CL_MEM_PROPERTIES => query.put(match &object {
                 MemObject::Buffer(buffer) => buffer.property_list().unwrap_or(&[]),
                 MemObject::Image(image) => image.property_list().unwrap_or(&[]),

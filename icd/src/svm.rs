@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use wgcl_api::backend::SvmCapabilities;
-use wgcl_api::commands::svm_types::SvmCopy;
+use wgcl_api::commands::svm_types::{SvmApi, SvmCopy};
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::kernel::{Kernel, PointerSet};
 use wgcl_api::objects::memory::MemFlags;
@@ -29,7 +29,7 @@ const INDIRECT_DEVICE_ACCESS: cl_kernel_exec_info = 0x4201;
 const INDIRECT_SHARED_ACCESS: cl_kernel_exec_info = 0x4202;
 
 /// pfn_free_func of clEnqueueSVMFree.
-type SvmFreeFn = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
+pub(crate) type SvmFreeFn = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
 /// The arguments of the callback of clEnqueueSVMFree.
 struct FreeCall {
@@ -54,7 +54,7 @@ impl FreeCall {
     }
 }
 
-fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
+pub(crate) fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
     let context = handles::get::<Context>(context)?;
     let (fine, atomics) = (CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_SVM_ATOMICS);
     let mut wanted = SvmCapabilities::empty();
@@ -152,6 +152,102 @@ enum SupportRequired {
     IfTrue,
 }
 
+/// The wait list of a command, and the place for its event.
+pub(crate) struct Waits {
+    pub count: cl_uint,
+    pub list: List<cl_event>,
+    pub event: Out<cl_event>,
+}
+
+/// Enqueues a free for clEnqueueSVMFree or clEnqueueSVMFreeARM.
+pub(crate) fn enqueue_free(
+    api: SvmApi,
+    handle: cl_command_queue,
+    (count, pointers): (cl_uint, OutList<*mut c_void>),
+    (function, user_data): (Callback<SvmFreeFn>, UserData),
+    waits: &Waits,
+) -> Result<()> {
+    let queue = handles::get::<Queue>(handle)?;
+    let list = wait_list(waits.count, &waits.list)?;
+    // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
+    // num_svm_pointers is not 0."
+    check!((count == 0) == pointers.is_null(), InvalidValue, "the list of pointers does not match the count {count}");
+    let call = FreeCall { queue: handle, pointers: pointers.get(count as usize), function: function.get(), user_data };
+    let context = queue.context().clone();
+    return_event(&waits.event, queue.svm_free(api, move || call.run(&context), &list)?);
+    Ok(())
+}
+
+/// Enqueues a copy for clEnqueueSVMMemcpy or clEnqueueSVMMemcpyARM.
+pub(crate) fn enqueue_copy(
+    api: SvmApi,
+    queue: cl_command_queue,
+    blocking: cl_bool,
+    (dst, src, size): (BytesMut, Bytes, usize),
+    waits: &Waits,
+) -> Result<()> {
+    let queue = handles::get::<Queue>(queue)?;
+    let list = wait_list(waits.count, &waits.list)?;
+    let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
+    let event = queue.svm_copy(api, blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &list)?;
+    return_event(&waits.event, event);
+    Ok(())
+}
+
+/// Enqueues a fill for clEnqueueSVMMemFill or clEnqueueSVMMemFillARM.
+pub(crate) fn enqueue_fill(
+    api: SvmApi,
+    queue: cl_command_queue,
+    (pointer, size): (BytesMut, usize),
+    (pattern, pattern_size): (Bytes, usize),
+    waits: &Waits,
+) -> Result<()> {
+    let queue = handles::get::<Queue>(queue)?;
+    let list = wait_list(waits.count, &waits.list)?;
+    let pattern = pattern.fill_pattern(pattern_size)?;
+    return_event(&waits.event, queue.svm_fill(api, pointer.address(), (pattern, size as u64), |size| pointer.target(size), &list)?);
+    Ok(())
+}
+
+/// Enqueues a map for clEnqueueSVMMap or clEnqueueSVMMapARM.
+pub(crate) fn enqueue_map(
+    api: SvmApi,
+    queue: cl_command_queue,
+    (blocking, flags): (cl_bool, cl_map_flags),
+    (pointer, size): (BytesMut, usize),
+    waits: &Waits,
+) -> Result<()> {
+    let queue = handles::get::<Queue>(queue)?;
+    let list = wait_list(waits.count, &waits.list)?;
+    return_event(&waits.event, queue.svm_map(api, blocking != 0, flags, (pointer.address(), size as u64), &list)?);
+    Ok(())
+}
+
+/// Enqueues an unmap for clEnqueueSVMUnmap or clEnqueueSVMUnmapARM.
+pub(crate) fn enqueue_unmap(api: SvmApi, queue: cl_command_queue, pointer: BytesMut, waits: &Waits) -> Result<()> {
+    let queue = handles::get::<Queue>(queue)?;
+    let list = wait_list(waits.count, &waits.list)?;
+    return_event(&waits.event, queue.svm_unmap(api, pointer.address(), &list)?);
+    Ok(())
+}
+
+/// Sets an argument for clSetKernelArgSVMPointer or clSetKernelArgSVMPointerARM.
+pub(crate) fn set_arg(kernel: cl_kernel, index: cl_uint, value: Bytes) -> Result<()> {
+    let kernel = handles::get::<Kernel>(kernel)?;
+    // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+    check!(kernel.program().context().has_svm(), InvalidOperation, "no device of the context supports SVM");
+    kernel.set_arg_svm(index, value.address())
+}
+
+/// Sets a value for clSetKernelExecInfo or clSetKernelExecInfoARM.
+pub(crate) fn set_exec_info(kernel: cl_kernel, param: cl_kernel_exec_info, size: usize, value: Bytes) -> Result<()> {
+    let kernel = handles::get::<Kernel>(kernel)?;
+    match read_exec_info(param, size, value, kernel.program().context())? {
+        ExecInfo::Pointers(set, addresses) => kernel.set_pointers(set, &addresses),
+        ExecInfo::None => Ok(()),
+    }
+}
+
 crate::entry! {
     fn clEnqueueSVMFree(
         queue: cl_command_queue,
@@ -163,16 +259,7 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        let handle = queue;
-        let queue = handles::get::<Queue>(queue)?;
-        let waits = wait_list(num_waits, &waits)?;
-        // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
-        // num_svm_pointers is not 0."
-        check!((count == 0) == pointers.is_null(), InvalidValue, "the list of pointers does not match the count {count}");
-        let call = FreeCall { queue: handle, pointers: pointers.get(count as usize), function: function.get(), user_data };
-        let context = queue.context().clone();
-        return_event(&event, queue.svm_free(move || call.run(&context), &waits)?);
-        Ok(())
+        enqueue_free(SvmApi::Core, queue, (count, pointers), (function, user_data), &Waits { count: num_waits, list: waits, event })
     }
 
     fn clEnqueueSVMMemcpy(
@@ -185,11 +272,7 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        let queue = handles::get::<Queue>(queue)?;
-        let waits = wait_list(num_waits, &waits)?;
-        let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
-        return_event(&event, queue.svm_copy(blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &waits)?);
-        Ok(())
+        enqueue_copy(SvmApi::Core, queue, blocking, (dst, src, size), &Waits { count: num_waits, list: waits, event })
     }
 
     fn clEnqueueSVMMemFill(
@@ -202,11 +285,7 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        let queue = handles::get::<Queue>(queue)?;
-        let waits = wait_list(num_waits, &waits)?;
-        let pattern = pattern.fill_pattern(pattern_size)?;
-        return_event(&event, queue.svm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
-        Ok(())
+        enqueue_fill(SvmApi::Core, queue, (pointer, size), (pattern, pattern_size), &Waits { count: num_waits, list: waits, event })
     }
 
     fn clEnqueueSVMMap(
@@ -219,17 +298,17 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        let queue = handles::get::<Queue>(queue)?;
-        let waits = wait_list(num_waits, &waits)?;
-        return_event(&event, queue.svm_map(blocking != 0, flags, (pointer.address(), size as u64), &waits)?);
-        Ok(())
+        enqueue_map(SvmApi::Core, queue, (blocking, flags), (pointer, size), &Waits { count: num_waits, list: waits, event })
     }
 
-    fn clEnqueueSVMUnmap(queue: cl_command_queue, pointer: BytesMut, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
-        let queue = handles::get::<Queue>(queue)?;
-        let waits = wait_list(num_waits, &waits)?;
-        return_event(&event, queue.svm_unmap(pointer.address(), &waits)?);
-        Ok(())
+    fn clEnqueueSVMUnmap(
+        queue: cl_command_queue,
+        pointer: BytesMut,
+        num_waits: cl_uint,
+        waits: List<cl_event>,
+        event: Out<cl_event>,
+    ) {
+        enqueue_unmap(SvmApi::Core, queue, pointer, &Waits { count: num_waits, list: waits, event })
     }
 
     fn clEnqueueSVMMigrateMem(
@@ -260,17 +339,10 @@ crate::entry! {
     }
 
     fn clSetKernelArgSVMPointer(kernel: cl_kernel, index: cl_uint, value: Bytes) {
-        let kernel = handles::get::<Kernel>(kernel)?;
-        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-        check!(kernel.program().context().has_svm(), InvalidOperation, "no device of the context supports SVM");
-        kernel.set_arg_svm(index, value.address())
+        set_arg(kernel, index, value)
     }
 
     fn clSetKernelExecInfo(kernel: cl_kernel, param: cl_kernel_exec_info, size: usize, value: Bytes) {
-        let kernel = handles::get::<Kernel>(kernel)?;
-        match read_exec_info(param, size, value, kernel.program().context())? {
-            ExecInfo::Pointers(set, addresses) => kernel.set_pointers(set, &addresses),
-            ExecInfo::None => Ok(()),
-        }
+        set_exec_info(kernel, param, size, value)
     }
 }

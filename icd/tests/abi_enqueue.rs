@@ -301,55 +301,35 @@ fn queues_are_arguments_and_children_count_for_profiles() {
 fn blocks_capture_images_and_samplers() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
-    // The kernels pass images to helper functions in both orders, to blocks as captured variables, and to children of
-    // children. These have other parameter indices.
-    let source = "
-        constant sampler_t fixed = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
-        void add(global int *out, read_only image1d_t a, read_only image1d_t b, sampler_t given)
-        {
-            const sampler_t own = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
-            void (^read)(local void *) = ^(local void *m) {
-                int i = (int)get_global_id(0);
-                local float *own_memory = m;
-                own_memory[0] = read_imagef(b, given, i + 1.0f).x;
-                out[i] += (int)(0.25f + 100 * read_imagef(a, fixed, i).x + 10 * read_imagef(a, own, -5).x + own_memory[0] + 1000 * get_image_width(b));
-            };
-            if (enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(2, 1), read, 4) != CLK_SUCCESS)
-                out[0] = -1;
-        }
-        kernel void start(global int *out, read_only image1d_t a, sampler_t given, write_only image2d_t c, read_only image1d_t b)
-        {
-            add(out, a, b, given);
-            add(out + 2, b, a, given);
-            int2 place = (int2)(1, 0);
-            enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{
-                write_imagef(c, place, read_imagef(b, 1));
-                enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{
-                    write_imagef(c, (int2)(get_image_width(c) - 1, 2), read_imagef(a, given, 1.0f));
-                });
-            });
-        }";
-    let kernel = build(&context, source, "").kernel("start");
+    check_captured_images(&context, &build(&context, include_str!("../../tests/spirv/enqueue_image.cl"), "").kernel("start"));
+    if let Some(program) = module(&context, CAPTURED_IMAGES) {
+        assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+        check_captured_images(&context, &program.kernel("start"));
+    }
+}
+
+/// Runs the kernel of `enqueue_image.cl` with two samplers, and checks its results.
+fn check_captured_images(context: &Context, kernel: &Kernel) {
     let (queue, cl) = (context.queue(0), &target().cl);
     let row = |width| desc(CL_MEM_OBJECT_IMAGE1D, [width, 1, 1]);
     let area = |region| Area { origin: [0; 3], region };
     // Image `a` has elements of one float, and image `b` elements of four bytes, in which 51 represents 0.2.
-    let a = image(&context, CL_MEM_READ_WRITE, format(CL_R, CL_FLOAT), &row(2), null_mut());
+    let a = image(context, CL_MEM_READ_WRITE, format(CL_R, CL_FLOAT), &row(2), null_mut());
     write(&queue, &a, area([2, 1, 1]), &[2f32, 4.0].map(f32::to_ne_bytes).concat());
-    let b = image(&context, CL_MEM_READ_WRITE, format(CL_RGBA, CL_UNORM_INT8), &row(3), null_mut());
+    let b = image(context, CL_MEM_READ_WRITE, format(CL_RGBA, CL_UNORM_INT8), &row(3), null_mut());
     write(&queue, &b, area([3, 1, 1]), &[51, 0, 0, 255, 255, 255, 0, 255, 0, 0, 0, 255]);
-    let c = image(&context, CL_MEM_READ_WRITE, format(CL_RGBA, CL_FLOAT), &desc(CL_MEM_OBJECT_IMAGE2D, [4, 3, 1]), null_mut());
+    let c = image(context, CL_MEM_READ_WRITE, format(CL_RGBA, CL_FLOAT), &desc(CL_MEM_OBJECT_IMAGE2D, [4, 3, 1]), null_mut());
     for (index, image) in [(1, &a), (3, &c), (4, &b)] {
         kernel.set_mem(index, image);
     }
-    // The coordinate i + 1.0f is between two elements. The linear filter returns their mean, and the nearest filter
-    // returns the right element.
+    // Both children add the same numbers. The coordinate i + 1.0f is between two elements. The linear filter returns
+    // their mean, and the nearest filter returns the right element.
     for (filter, sums, last) in [(CL_FILTER_NEAREST, [3221, 3420, 2026, 2102], 4.0), (CL_FILTER_LINEAR, [3220, 3420, 2025, 2104], 3.0)] {
         let (nothing, mut status) = ([0f32; 48], 1);
         write(&queue, &c, area([4, 3, 1]), &nothing.map(f32::to_ne_bytes).concat());
         let sampler = cl.clCreateSampler(context.0, CL_FALSE, CL_ADDRESS_CLAMP, filter, &mut status);
         assert_eq!((status, kernel.set(2, &sampler)), (CL_SUCCESS, CL_SUCCESS));
-        assert_eq!(run(&context, &kernel, 1, 4), (sums.to_vec(), CL_SUCCESS), "filter {filter:#x}");
+        assert_eq!(run(context, kernel, 1, 4), (sums.map(|sum| 2 * sum).to_vec(), CL_SUCCESS), "filter {filter:#x}");
         let bytes = read(&queue, &c, area([4, 3, 1]), 16);
         let values: Vec<f32> = bytes.chunks_exact(4).map(|word| f32::from_ne_bytes([word[0], word[1], word[2], word[3]])).collect();
         let mut expected = nothing;
@@ -362,6 +342,8 @@ fn blocks_capture_images_and_samplers() {
 
 /// Modules of the same source, which clang and its translator compiled without and with optimisation.
 const MODULES: [&[u8]; 2] = [include_bytes!("../../tests/spirv/enqueue.spv"), include_bytes!("../../tests/spirv/enqueue_optimised.spv")];
+/// The module of `enqueue_image.cl`, whose blocks capture images and samplers.
+const CAPTURED_IMAGES: &[u8] = include_bytes!("../../tests/spirv/enqueue_image.spv");
 /// A hand-written module for the forms that the translator does not write.
 const DIRECT: &[u8] = include_bytes!("../../tests/spirv/enqueue_direct.spv");
 const DEVICE_SPIRV_CAPABILITIES: u32 = 0x12BB;

@@ -8,8 +8,9 @@ use std::ptr::{null, null_mut};
 
 use common::features::require;
 use common::ffi::{
-    CL_DEVICE_EXTENSIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_PROGRAM_BINARIES,
-    CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_SOURCE, CL_SUCCESS, CL_TRUE, cl_context, cl_int, cl_program, cl_uint,
+    CL_DEVICE_EXTENSIONS, CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE,
+    CL_INVALID_WORK_GROUP_SIZE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_SOURCE, CL_SUCCESS, CL_TRUE, cl_context, cl_int,
+    cl_program, cl_uint,
 };
 use common::objects::{Context, Kernel, Program};
 use common::{info, info_bytes, info_string, target};
@@ -32,6 +33,12 @@ const SPLIT: &[u8] = include_bytes!("../../tests/spirv/split.spv");
 
 /// `order` writes 1 if no clock reading decreased.
 const CLOCK: &[u8] = include_bytes!("../../tests/spirv/clock.spv");
+
+/// `rounds` counts with a named barrier of the subgroups with an even number, and with one of all subgroups.
+const NAMED_BARRIERS: &[u8] = include_bytes!("../../tests/spirv/named_barriers.spv");
+
+/// `send` and `receive` use two program-scope pipes.
+const PIPE_STORAGE: &[u8] = include_bytes!("../../tests/spirv/pipe_storage.spv");
 
 fn has_extension(wanted: &str) -> bool {
     let names = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
@@ -133,6 +140,75 @@ fn split_barriers_exchange_elements() {
     let (program, _) = create(&context, SPLIT);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
     assert_eq!(run::<8>(&context, &program, "turn", 8), [49, 36, 25, 16, 9, 4, 1, 0]);
+}
+
+/// Returns the capabilities that the device reports for SPIR-V modules.
+fn capabilities() -> Vec<u32> {
+    let (cl, device) = (&target().cl, target().device);
+    let found = info_bytes(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_SPIRV_CAPABILITIES_KHR, size, value, ret));
+    found.unwrap_or_default().as_chunks::<4>().0.iter().map(|bytes| u32::from_ne_bytes(*bytes)).collect()
+}
+
+#[test]
+fn named_barriers_wait_for_some_subgroups() {
+    const NAMED_BARRIER: u32 = 59;
+    if !accepts_il() {
+        return;
+    }
+    let (context, target) = (Context::new(), target());
+    let present = has_extension("cl_khr_subgroup_named_barrier");
+    let count = info::<cl_uint>(|size, value, ret| {
+        target.cl.clGetDeviceInfo(target.device, CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR, size, value, ret)
+    });
+    let (program, _) = create(&context, NAMED_BARRIERS);
+    if !present {
+        if target.is_wgcl() {
+            assert_eq!((count, has_extension("cl_khr_subgroups")), (Err(CL_INVALID_VALUE), false));
+            assert!(!capabilities().contains(&NAMED_BARRIER));
+            assert_ne!(program.build(""), CL_SUCCESS);
+            assert!(program.log().contains("a named barrier on this device"), "{}", program.log());
+        }
+        return;
+    }
+    assert!(count.is_ok_and(|count| count >= 8), "{count:?}");
+    assert!(!target.is_wgcl() || capabilities().contains(&NAMED_BARRIER));
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    let kernel = program.kernel("rounds");
+    let queue = context.queue(0);
+    let out = context.buffer(1024 * 4);
+    kernel.set_mem(0, &out);
+    // The last subgroup of a group of 50 work-items is smaller. A group of one work-item has one subgroup.
+    for (global, local) in [(1024, 64), (512, 256), (100, 50), (7, 1)] {
+        queue.write(&out, &[0_u32; 1024]);
+        assert_eq!(queue.launch(&kernel, &[global], Some(&[local])), CL_SUCCESS);
+        assert_eq!(queue.read::<u32>(&out, global), vec![1; global], "{global} work-items in groups of {local}");
+    }
+}
+
+#[test]
+fn pipe_storage_keeps_packets_between_launches() {
+    const PIPE_STORAGE_CAPABILITY: u32 = 60;
+    if !accepts_il() {
+        return;
+    }
+    let (context, target) = (Context::new(), target());
+    if !target.is_wgcl() && !capabilities().contains(&PIPE_STORAGE_CAPABILITY) {
+        return;
+    }
+    assert!(capabilities().contains(&PIPE_STORAGE_CAPABILITY));
+    let (program, _) = create(&context, PIPE_STORAGE);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    assert_eq!(run::<3>(&context, &program, "send", 3), [0, 0, 0]);
+    assert_eq!(run::<6>(&context, &program, "receive", 1), [3, 3, 0, 100, 0, 7]);
+    assert_eq!(run::<6>(&context, &program, "receive", 1)[..2], [2, 3]);
+    // The first pipe has place for three more packets, the second one for two.
+    let mut found = run::<3>(&context, &program, "send", 3);
+    found.sort_unstable();
+    assert_eq!(found, [-1, 0, 0]);
+    // Another program of the same module has its own pipes.
+    let (other, _) = create(&context, PIPE_STORAGE);
+    assert_eq!(other.build(""), CL_SUCCESS, "{}", other.log());
+    assert_eq!(run::<6>(&context, &other, "receive", 1)[..2], [0, 3]);
 }
 
 #[test]

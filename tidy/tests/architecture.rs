@@ -33,7 +33,7 @@ const MODULES_IN_CYCLES: [(&str, &str); 2] = [
     (
         "icd",
         "command_buffer context device dispatch enqueue event external gl handles image image_enqueue kernel leak_report memory \
-         mutable_dispatch pipe platform program queue sampler semaphore svm usm",
+         mutable_dispatch pipe platform program queue sampler semaphore svm svm_arm usm",
     ),
 ];
 

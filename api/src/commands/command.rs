@@ -72,6 +72,11 @@ pub enum CommandType {
     UsmMemcpy = 0x4205,
     UsmMigrateMem = 0x4206,
     UsmMemAdvise = 0x4207,
+    SvmFreeArm = 0x40BA,
+    SvmMemcpyArm = 0x40BB,
+    SvmMemFillArm = 0x40BC,
+    SvmMapArm = 0x40BD,
+    SvmUnmapArm = 0x40BE,
 }
 
 impl CommandType {
@@ -122,6 +127,11 @@ impl CommandType {
             Self::UsmMemcpy => "CL_COMMAND_MEMCPY_INTEL",
             Self::UsmMigrateMem => "CL_COMMAND_MIGRATEMEM_INTEL",
             Self::UsmMemAdvise => "CL_COMMAND_MEMADVISE_INTEL",
+            Self::SvmFreeArm => "CL_COMMAND_SVM_FREE_ARM",
+            Self::SvmMemcpyArm => "CL_COMMAND_SVM_MEMCPY_ARM",
+            Self::SvmMemFillArm => "CL_COMMAND_SVM_MEMFILL_ARM",
+            Self::SvmMapArm => "CL_COMMAND_SVM_MAP_ARM",
+            Self::SvmUnmapArm => "CL_COMMAND_SVM_UNMAP_ARM",
         }
     }
 }
@@ -256,6 +266,8 @@ impl CommandType {
                 | Self::SvmMigrateMem
                 | Self::UsmMigrateMem
                 | Self::UsmMemAdvise
+                | Self::SvmUnmapArm
+                | Self::SvmFreeArm
         )
     }
 }

@@ -6,6 +6,9 @@
 //! 2. The transfer has at least [`MIN_SHARED_STAGING`] bytes, and both devices can copy to and from shared host memory
 //!    ([`SharedStaging`]). The source device writes one chunk while the target device reads the previous one.
 //! 3. Otherwise, the source device reads to host memory, then the target device writes from it.
+//!
+//! If the meaningful bytes of a buffer are counted in another buffer (cl_pocl_content_size), the count is read first
+//! from the device that holds it. Then only the meaningful bytes are transferred.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,18 +17,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use crate::backend::{Action, BackendResult, CopyRegion, HostTarget, Memory, Times};
-use crate::commands::command::{PendingCommand, Prepared};
+use crate::commands::command::{PendingCommand, Prepared, RetainedObject};
 use crate::commands::completion::on_completion;
 use crate::commands::shared_staging::{CHUNK_SIZE, SharedStaging};
 use crate::commands::staging_buffer::StagingBuffer;
 use crate::objects::event::Event;
-use crate::objects::memory::{Buffer, zeroed};
+use crate::objects::memory::{Buffer, CONTENT_COUNT_SIZE, Store, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result};
 
 /// The minimum number of bytes for a transfer through shared staging memory. For smaller transfers, the two additional
 /// submissions take longer than the copy.
 const MIN_SHARED_STAGING: u64 = 1 << 18;
+
+/// Transfers of fewer bytes are not shortened: the read of the count would take longer.
+const MIN_SHORTENED: u64 = 1 << 16;
 
 /// Bytes that must be transferred from another device.
 #[derive(Debug)]
@@ -203,12 +209,120 @@ fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
     (range.start..end).step_by(CHUNK_SIZE as usize).map(move |start| start..end.min(start + CHUNK_SIZE))
 }
 
-/// Starts the transfers that precede the work.
+/// A count that must be read.
+struct Count {
+    /// The bytes of the store that the count describes.
+    content: Range<u64>,
+    memory: Arc<dyn Memory>,
+    /// The index of the device that holds the count.
+    device: usize,
+    /// The offset of the count in the memory.
+    offset: u64,
+    bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Count {
+    /// Returns the count for a transfer. `None` if the transfer is not shortened.
+    fn of(transfer: &MissingRange) -> Option<Self> {
+        if transfer.range.end - transfer.range.start < MIN_SHORTENED {
+            return None;
+        }
+        let (content, buffer) = transfer.buffer.store().content_sizes.of(&transfer.range)?;
+        let (store, offset): (&Store, u64) = (buffer.store(), buffer.origin());
+        let device = store.newest_on(&(offset..offset + CONTENT_COUNT_SIZE))?;
+        let memory = store.memory(device).ok()?;
+        Some(Self { content, memory, device, offset, bytes: Arc::new(Mutex::new(vec![0xff; CONTENT_COUNT_SIZE as usize])) })
+    }
+
+    /// Returns the end of the meaningful bytes in a transfer. If the count could not be read, all bytes are meaningful.
+    fn end(&self, transfer: &Range<u64>) -> u64 {
+        let count = self.bytes.lock().as_slice().try_into().map_or(u64::MAX, u64::from_le_bytes);
+        self.content.start.saturating_add(count).clamp(transfer.start, transfer.end)
+    }
+}
+
+/// Transfers that wait for their counts.
+struct Shortening {
+    parts: Vec<(MissingRange, Option<Count>)>,
+    work: PendingCommand,
+    queue: Arc<Queue>,
+    event: Arc<Event>,
+}
+
+impl Shortening {
+    /// Starts the transfers of the meaningful bytes.
+    fn finish(self) {
+        let Self { parts, work, queue, event } = self;
+        let index = queue.device_index();
+        let mut transfers = Vec::new();
+        for (transfer, count) in parts {
+            let Some(count) = count else {
+                transfers.push(transfer);
+                continue;
+            };
+            let Range { start, end } = transfer.range;
+            let meaningful = count.end(&transfer.range);
+            // The other bytes are undefined, so the device need not receive them.
+            transfer.buffer.store().record_copy(index, meaningful..end);
+            if start < meaningful {
+                transfers.push(MissingRange { range: start..meaningful, ..transfer });
+            }
+        }
+        if transfers.is_empty() {
+            event.resume(Ok(work));
+        } else if let Err(failure) = start(transfers, work, &queue, &event) {
+            event.resume(Err(failure));
+        }
+    }
+}
+
+/// Starts the transfers that precede the work. Transfers of buffers with a content size are shortened first.
 pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
+    let counts: Vec<Option<Count>> = missing.iter().map(Count::of).collect();
+    if counts.iter().all(Option::is_none) {
+        return match start(missing, work, queue, event) {
+            Ok(()) => Prepared::Migrating,
+            Err((error, retained)) => Prepared::Failed(error, retained),
+        };
+    }
+    let reads: Vec<_> = counts
+        .iter()
+        .flatten()
+        .map(|count| (count.device, count.memory.clone(), count.offset, StagingBuffer(count.bytes.clone())))
+        .collect();
+    let shortening = Shortening { parts: missing.into_iter().zip(counts).collect(), work, queue: queue.clone(), event: event.clone() };
+    let remaining = AtomicUsize::new(reads.len());
+    let state = Arc::new((remaining, Mutex::new(Some(shortening))));
+    for (device, src, offset, staging) in reads {
+        let state = state.clone();
+        // If the read fails, the count keeps its initial value, and the whole range is transferred.
+        let progress = on_completion(move |_: BackendResult<Times>| {
+            if state.0.fetch_sub(1, Ordering::AcqRel) == 1 {
+                // The lock is not held while the transfers start.
+                let shortening = state.1.lock().take();
+                shortening.into_iter().for_each(Shortening::finish);
+            }
+        });
+        let regions = vec![CopyRegion { buffer: offset, host: 0, size: CONTENT_COUNT_SIZE }];
+        let device = queue.context().devices()[device].clone();
+        device.backend().enqueue(Action::Read { src, dst: Arc::new(staging), regions }.into(), false, progress);
+        device.backend().flush();
+    }
+    Prepared::Migrating
+}
+
+/// Starts transfers. The last one resumes the event. If they cannot start, returns the error and the objects of the
+/// work.
+fn start(
+    missing: Vec<MissingRange>,
+    work: PendingCommand,
+    queue: &Arc<Queue>,
+    event: &Arc<Event>,
+) -> std::result::Result<(), (Error, Vec<RetainedObject>)> {
     // No transfer starts unless all can start, because the last transfer resumes the event.
     let paths = match missing.iter().map(|transfer| transfer_path(transfer, queue)).collect::<Result<Vec<_>>>() {
         Ok(paths) => paths,
-        Err(error) => return Prepared::Failed(error, work.into_retained()),
+        Err(error) => return Err((error, work.into_retained())),
     };
     let steps = |(transfer_path, transfer): (&TransferPath, &MissingRange)| match transfer_path {
         TransferPath::Read { .. } => 1,
@@ -241,7 +355,7 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
             }
         }
     }
-    Prepared::Migrating
+    Ok(())
 }
 
 impl ReadStep {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::backend::{CopyRegion, HostSource, HostTarget, SvmCapabilities};
 use crate::commands::command::NativeKernel;
 use crate::commands::command::{AccessMode, CommandType, Operation, PendingCommand};
-use crate::commands::svm_types::{SvmCopy, Usm, UsmInfo};
+use crate::commands::svm_types::{SvmApi, SvmCopy, Usm, UsmInfo};
 use crate::commands::transfer::{MapFlags, buffer_access};
 use crate::image::MemObject;
 use crate::objects::context::Context;
@@ -26,6 +26,20 @@ use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, MemFlags, SvmAllocation};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
+
+impl SvmApi {
+    /// Returns the type of a command, from the type in OpenCL 2.0.
+    const fn command(self, core: CommandType) -> CommandType {
+        match (self, core) {
+            (Self::Arm, CommandType::SvmFree) => CommandType::SvmFreeArm,
+            (Self::Arm, CommandType::SvmMemcpy) => CommandType::SvmMemcpyArm,
+            (Self::Arm, CommandType::SvmMemFill) => CommandType::SvmMemFillArm,
+            (Self::Arm, CommandType::SvmMap) => CommandType::SvmMapArm,
+            (Self::Arm, CommandType::SvmUnmap) => CommandType::SvmUnmapArm,
+            _ => core,
+        }
+    }
+}
 
 impl Device {
     /// CL_DEVICE_SVM_CAPABILITIES. Empty if the host cannot reserve addresses.
@@ -142,6 +156,7 @@ impl Queue {
     /// The errors of the specification, checked in its order.
     pub fn svm_map(
         self: &Arc<Self>,
+        api: SvmApi,
         blocking: bool,
         flags: u64,
         (address, size): (usize, u64),
@@ -151,29 +166,31 @@ impl Queue {
         // "CL_INVALID_VALUE if svm_ptr is NULL", "if size is 0 or if values specified in flags are not valid."
         ensure!(size != 0, InvalidValue, "the mapped region has a size of 0");
         let flags = MapFlags::parse(flags)?;
+        let command = api.command(CommandType::SvmMap);
         if self.is_system_pointer(address) {
             Self::check_blocking(blocking, wait_list)?;
-            return self.submit_blocking(CommandType::SvmMap, PendingCommand::nop(), wait_list, blocking);
+            return self.submit_blocking(command, PendingCommand::nop(), wait_list, blocking);
         }
         let (buffer, offset) = self.svm_at(address)?;
         let range = buffer.range(offset, size)?;
         Self::check_blocking(blocking, wait_list)?;
         let pieces = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let object = MemObject::Buffer(buffer);
-        self.map_pieces(CommandType::SvmMap, &object, (range, pieces), flags, blocking, wait_list).map(|(_, event)| event)
+        self.map_pieces(command, &object, (range, pieces), flags, blocking, wait_list).map(|(_, event)| event)
     }
 
     /// clEnqueueSVMUnmap
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
-    pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn svm_unmap(self: &Arc<Self>, api: SvmApi, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
+        let command = api.command(CommandType::SvmUnmap);
         if self.is_system_pointer(address) {
-            return self.submit(CommandType::SvmUnmap, PendingCommand::nop(), wait_list);
+            return self.submit(command, PendingCommand::nop(), wait_list);
         }
         let (buffer, _) = self.svm_at(address)?;
-        self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
+        self.unmap_as(command, &MemObject::Buffer(buffer), address, wait_list)
     }
 
     /// Checks the arguments of clEnqueueSVMMemcpy, and creates its command. Either pointer may point to ordinary host
@@ -226,6 +243,7 @@ impl Queue {
     /// The errors of the specification, checked in its order.
     pub fn svm_copy(
         self: &Arc<Self>,
+        api: SvmApi,
         blocking: bool,
         copy: SvmCopy,
         target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
@@ -235,7 +253,7 @@ impl Queue {
         self.check_svm(wait_list)?;
         Self::check_blocking(blocking, wait_list)?;
         let work = self.svm_copy_command(copy, target, source)?;
-        self.submit_blocking(CommandType::SvmMemcpy, work, wait_list, blocking)
+        self.submit_blocking(api.command(CommandType::SvmMemcpy), work, wait_list, blocking)
     }
 
     /// Checks the arguments of clEnqueueSVMMemFill, and creates its command. `target` wraps ordinary host memory.
@@ -267,6 +285,7 @@ impl Queue {
     /// The errors of the specification, checked in its order.
     pub fn svm_fill(
         self: &Arc<Self>,
+        api: SvmApi,
         address: usize,
         (pattern, size): (Vec<u8>, u64),
         target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
@@ -274,7 +293,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         let work = self.svm_fill_command(address, pattern, size, target)?;
-        self.submit(CommandType::SvmMemFill, work, wait_list)
+        self.submit(api.command(CommandType::SvmMemFill), work, wait_list)
     }
 
     /// clEnqueueSVMMigrateMem. `parts` are addresses and sizes; the size 0 selects the whole allocation.
@@ -306,9 +325,9 @@ impl Queue {
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
-    pub fn svm_free(self: &Arc<Self>, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn svm_free(self: &Arc<Self>, api: SvmApi, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         let work = PendingCommand::new(Operation::Native(NativeKernel::call(free)), Vec::new());
-        self.submit_native(CommandType::SvmFree, work, wait_list)
+        self.submit_native(api.command(CommandType::SvmFree), work, wait_list)
     }
 }

@@ -6,6 +6,16 @@ use bitflags::bitflags;
 
 use crate::objects::device::Device;
 
+/// The extension or version whose entry point the application calls. The functions are the same, but the types of the
+/// commands differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SvmApi {
+    /// OpenCL 2.0.
+    Core,
+    /// cl_arm_shared_virtual_memory
+    Arm,
+}
+
 /// The addresses and the size in bytes of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SvmCopy {

@@ -22,6 +22,7 @@ use crate::observe::lint::{self, BufferUsers};
 use crate::observe::trace;
 use crate::types::callback;
 use crate::types::callback::Notify;
+use crate::types::content_size::ContentSizes;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::graphics::Graphics;
 use crate::types::host_memory::HostRegion;
@@ -214,6 +215,9 @@ impl MemFlags {
     }
 }
 
+/// Size in bytes of a count of meaningful bytes, which is a little-endian integer.
+pub(crate) const CONTENT_COUNT_SIZE: u64 = 8;
+
 /// Allocates a vector of zeros, or returns an error if the allocation fails.
 pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     let out_of_memory = || Error::OutOfHostMemory(format!("cannot allocate {size} bytes of host memory").into());
@@ -255,6 +259,8 @@ pub struct Store {
     failure: Mutex<Option<Arc<Failure>>>,
     /// The indices of the devices that imported this external memory. Empty for memory that the context allocated.
     importers: Vec<usize>,
+    /// The counts of meaningful bytes.
+    pub(crate) content_sizes: ContentSizes<Buffer>,
     /// The object of OpenGL or EGL whose contents the memory has between an acquire and a release.
     graphics: OnceCell<Graphics>,
     /// The host memory of CL_MEM_USE_HOST_PTR or of an SVM allocation.
@@ -341,6 +347,7 @@ impl Store {
             has_failure: AtomicBool::new(false),
             failure: Mutex::new(Rank::Residency, None),
             importers: Vec::new(),
+            content_sizes: ContentSizes::default(),
             graphics: OnceCell::new(),
             host,
             common_region: OnceCell::new(),
@@ -440,6 +447,12 @@ impl Store {
             }
         }
         found
+    }
+
+    /// The index of a device that holds the newest version of all of `range`, or `None`.
+    pub(crate) fn newest_on(&self, range: &Range<u64>) -> Option<usize> {
+        let holder = self.valid.lock().iter().position(|set| set.intersection(range) == [range.clone()])?;
+        (0..self.memories.len()).find(|&index| self.holder(index) == holder)
     }
 
     /// Records that a device has written `range`: only this device has the newest version.
@@ -730,6 +743,18 @@ impl Buffer {
     /// Whether the destruction of the buffer calls a callback.
     pub(crate) fn has_destructors(&self) -> bool {
         !self.destructors.is_empty() || self.parent.as_ref().is_some_and(|parent| parent.has_destructors())
+    }
+
+    /// clSetContentSizeBufferPoCL
+    ///
+    /// # Errors
+    /// The errors of the extension's specification.
+    pub fn set_content_size_buffer(&self, count: &Arc<Self>) -> Result<()> {
+        ensure!(Arc::ptr_eq(&self.context, &count.context), InvalidContext, "the buffers belong to different contexts");
+        ensure!(count.size >= CONTENT_COUNT_SIZE, InvalidBufferSize, "the count needs {CONTENT_COUNT_SIZE} bytes, got {}", count.size);
+        ensure!(count.parent.is_none(), InvalidMemObject, "the buffer with the count is a sub-buffer");
+        self.store.content_sizes.set(self.origin..self.origin + self.size, count);
+        Ok(())
     }
 
     /// clSetMemObjectDestructorCallback

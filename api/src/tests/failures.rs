@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use super::{launch, launch_using, read, setup, try_read, within_seconds, write};
 use crate::backend::HostTarget;
 use crate::commands::command::AccessMode;
+use crate::commands::svm_types::SvmApi;
 use crate::commands::transfer::buffer_access;
 use crate::image::MemObject;
 use crate::objects::context::Context;
@@ -207,7 +208,7 @@ fn releases_succeed_after_a_failure() {
     let unmapped = queue.unmap(&object, mapped, &[]).expect("unmap");
     let freed = Arc::new(AtomicBool::new(false));
     let flag = freed.clone();
-    queue.svm_free(move || flag.store(true, Ordering::SeqCst), &[]).expect("free");
+    queue.svm_free(SvmApi::Core, move || flag.store(true, Ordering::SeqCst), &[]).expect("free");
     queue.flush();
     gate.set_user_status(Status::COMPLETE).expect("status");
     assert!(matches!(queue.map(&buffer, true, 2, (0, 8), &[]), Err(Error::ExecStatusErrorForEventsInWaitList(_))));

@@ -2,6 +2,7 @@
 
 pub mod affinity;
 pub mod callback;
+pub(crate) mod content_size;
 pub mod error;
 pub mod flags;
 pub mod graphics;

@@ -16,8 +16,9 @@ use crate::printf::CAPACITY;
 /// Maximum number of active calls of a work-item.
 const MAX_CALLS: usize = 1024;
 
-/// Maximum number of loop iterations and calls in a time slice. Only the end of an iteration ends the slice.
-const SLICE: u64 = 1 << 14;
+/// Maximum number of loop iterations and calls in a time slice. Only the end of an iteration ends the slice. Each slice
+/// of a work-item that waits for others is lost, so slices are short.
+const SLICE: u64 = 1 << 9;
 
 /// The reason for which a work-item stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

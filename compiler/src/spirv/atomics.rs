@@ -9,7 +9,7 @@ use super::words::Id;
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
 /// Returns the OpenCL C memory order of SPIR-V memory semantics.
-fn order(semantics: u32) -> &'static str {
+pub(super) fn order(semantics: u32) -> &'static str {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     if has(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
         "memory_order_seq_cst"
@@ -25,7 +25,7 @@ fn order(semantics: u32) -> &'static str {
 }
 
 /// Returns the IR fence for SPIR-V memory semantics.
-fn fence(semantics: u32) -> Fence {
+pub(super) fn fence(semantics: u32) -> Fence {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     Fence {
         local: has(MemorySemantics::WORKGROUP_MEMORY),

@@ -99,7 +99,6 @@ impl Constants {
             Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst, types)?,
             Op::ConstantSampler => Constant::Sampler(sampler(inst)?),
             Op::SpecConstantOp => fold::operation(inst, types, self)?,
-            Op::ConstantPipeStorage => return Err(unsupported!("a pipe storage constant")),
             _ => return Ok(false),
         };
         self.insert(inst.result()?, inst.ty()?, constant);
@@ -158,7 +157,7 @@ impl Constants {
                 (0..).zip(lanes).try_for_each(|(lane, bits)| put(at + lane * u64::from(size), *bits, size as usize))
             }
             (Constant::Sampler(bits), Kind::Sampler) => put(at, u64::from(*bits), 4),
-            (Constant::Address { target, offset }, Kind::Pointer { .. }) => {
+            (Constant::Address { target, offset }, Kind::Pointer { .. } | Kind::PipeStorage) => {
                 let at = u32::try_from(at).map_err(|_| invalid!("{id} is out of range for its type"))?;
                 relocs.push(Reloc { at, target: *target, addend: *offset });
                 Ok(())

@@ -8,19 +8,22 @@
 //! %r = OpEnqueueKernel %int %queue %flags %range %n %waits %event %invoke %param %28 %8 %bytes
 //! ```
 //! becomes `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { captured_28 own = param;
-//! invoke(&own, p0); }, bytes)`. So both languages create the kernels of blocks in one place. Images and samplers have
-//! no bytes, so a load of a captured image or sampler is rejected (`memory`).
+//! invoke(&own, p0); }, bytes)`. So both languages create the kernels of blocks in one place. Captured images and
+//! samplers are variables of the OpenCL C block (`captures`).
+
+use std::ops::Range;
 
 use rspirv::spirv::Op as Opcode;
 
 use super::bridge::c_space;
+use super::captures::Handle;
 use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::module::{Entry, FunctionDef, Module};
 use super::types::Kind;
 use super::words::{Id, Inst};
 use crate::enqueue::MAX_CAPTURED;
-use crate::ir::{CastOp, CmpOp, Space, Type, Value};
+use crate::ir::{CastOp, CmpOp, Func, Op, Space, Type, Value};
 
 /// Index of the function among the operands of `OpEnqueueKernel`. The memory of the captures, its size, its alignment,
 /// and the sizes of local memory follow.
@@ -29,6 +32,9 @@ const INVOKE: usize = 6;
 /// Alignment in bytes of the captures when the block runs: that of the largest type. Translators do not always specify
 /// the alignment of the memory.
 const ALIGN: u32 = 128;
+
+/// Alignment in bytes of captured images and samplers. Translators align them like pointers.
+const HANDLE_ALIGN: u32 = 4;
 
 /// The kind of an operand.
 #[derive(Clone, Copy)]
@@ -100,9 +106,13 @@ const fn block_query_code(op: Opcode) -> Option<(LeadingOperand, &'static str)> 
 pub(super) fn called_function(inst: &Inst<'_>) -> Option<Id> {
     match inst.op {
         Opcode::FunctionCall => inst.operand(0).ok(),
-        Opcode::EnqueueKernel => inst.operand(INVOKE).ok(),
-        _ => None,
+        _ => enqueued_function(inst),
     }
+}
+
+/// Returns the function that an instruction enqueues, or `None` for other instructions.
+pub(super) fn enqueued_function(inst: &Inst<'_>) -> Option<Id> {
+    if inst.op == Opcode::EnqueueKernel { inst.operand(INVOKE).ok() } else { None }
 }
 
 /// Returns the address space of the captures and the number of pointers to local memory, if a function can be a block.
@@ -357,14 +367,22 @@ impl Lowering<'_, '_, '_> {
         let (waits, events) = self.enqueue_operand(4, Events)?;
         let (returned, _) = self.enqueue_operand(5, Events)?;
         let memory = self.pointer(INVOKE + 1)?;
+        let captured_handles = self.shared.captured;
+        let handles = captured_handles.of(invoked.id);
+        let (memory, handle_values) = self.split_captures(memory, size, handles)?;
         let space = self.space_text(memory);
-        let (wrapper, captured) = self.wrapper(&invoked, size)?;
+        let (wrapper, captured) = self.wrapper(&invoked, size, handles)?;
         let mut args = vec![queue, flags, range, count, waits, returned, memory];
         let mut params: Vec<String> = ["queue_t", "int", &range_param, "uint", events, events].map(str::to_owned).to_vec();
         params.push(format!("const {space}void *"));
         let mut call = format!("{wrapper}(a0, a1, {range_value}, a3, a4, a5");
         if let Some(captured) = captured {
             call.push_str(&format!(", *(const {space}{captured} *)a6"));
+        }
+        for (value, handle) in handle_values.into_iter().zip(handles) {
+            call.push_str(&format!(", a{}", args.len()));
+            args.push(value);
+            params.push(self.handle_text(handle)?);
         }
         let given = self.current.operands.len().saturating_sub(INVOKE + 4);
         if given != invoked.locals {
@@ -377,6 +395,46 @@ impl Lowering<'_, '_, '_> {
         }
         let value = self.library_text(Type::I32, "int", &params, &args, &format!("return {call});"))?;
         self.set_result(value)
+    }
+
+    /// Loads the captured images and samplers of a block, which has `size` bytes of captures at `memory`. Returns the
+    /// address of a copy of the captures without them, and their values.
+    fn split_captures(&mut self, memory: Value, size: u32, handles: &[Handle]) -> Checked<(Value, Vec<Value>)> {
+        if handles.is_empty() {
+            return Ok((memory, Vec::new()));
+        }
+        let var = self.b.temporary(size, HANDLE_ALIGN);
+        let copy = self.b.var_addr(var);
+        let (mut values, mut end) = (Vec::new(), 0);
+        for &Handle { offset, ty } in handles {
+            let info = self.module.types.get(ty)?;
+            let (bytes, want) = (u32::try_from(info.size).unwrap_or(u32::MAX), info.ir()?);
+            let start = u32::try_from(offset).unwrap_or(u32::MAX);
+            let next = start.checked_add(bytes).filter(|next| *next <= size && end <= start && start.is_multiple_of(HANDLE_ALIGN));
+            let next = next.ok_or_else(|| unsupported!("a captured image or sampler at byte {offset} of a block of {size} bytes"))?;
+            self.copy_part(copy, memory, end..start);
+            let (from, to) = (self.b.offset(memory, i64::from(start)), self.b.offset(copy, i64::from(start)));
+            values.push(self.b.load(from, want, HANDLE_ALIGN, false));
+            self.b.effect(Op::Zero { dst: to, size: bytes, align: HANDLE_ALIGN });
+            end = next;
+        }
+        self.copy_part(copy, memory, end..size);
+        Ok((copy, values))
+    }
+
+    fn copy_part(&mut self, to: Value, from: Value, part: Range<u32>) {
+        if !part.is_empty() {
+            let (src, dst) = (self.b.offset(from, i64::from(part.start)), self.b.offset(to, i64::from(part.start)));
+            self.b.effect(Op::Copy { dst, src, size: part.end - part.start, align: HANDLE_ALIGN });
+        }
+    }
+
+    /// Returns the OpenCL C type of a captured image or sampler.
+    fn handle_text(&self, handle: &Handle) -> Checked<String> {
+        Ok(match self.module.types.get(handle.ty)?.kind {
+            Kind::Image(image) => image.c_name(image.access == 1),
+            _ => "sampler_t".to_owned(),
+        })
     }
 
     /// Returns the size of a block's captures in bytes, which must be constant.
@@ -408,9 +466,9 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Declares the OpenCL C function that enqueues a function of the module with `size` bytes of captures. Returns its
-    /// name, and the name of the structure for the captures if `size` is not 0.
-    fn wrapper(&mut self, invoked: &InvokedFunction, size: u32) -> Checked<(String, Option<String>)> {
+    /// Declares the OpenCL C function that enqueues a function of the module with `size` bytes of captures, and the
+    /// given images and samplers. Returns its name, and the name of the structure for the captures if `size` is not 0.
+    fn wrapper(&mut self, invoked: &InvokedFunction, size: u32, handles: &[Handle]) -> Checked<(String, Option<String>)> {
         let &InvokedFunction { id, space, locals } = invoked;
         if !matches!(space, Space::Generic | Space::Private) {
             return Err(unsupported!("an enqueued function whose block parameter is neither in generic nor in private memory"));
@@ -419,6 +477,7 @@ impl Lowering<'_, '_, '_> {
         let list = |text: fn(usize) -> String| (0..locals).map(text).collect::<String>();
         let space = c_space(space);
         let invoke = self.shared.bridge.add_module_function(id.0, function);
+        let (given_handles, stores) = self.handle_stores(handles)?;
         let bridge = &mut *self.shared.bridge;
         bridge.declare(&format!("void {invoke}({space}uchar *{});\n", list(|_| ", __local void *".to_owned())));
         // The kernel numbers of blocks derive from function names. So the names must be unique in the program: `invoke`
@@ -445,9 +504,26 @@ impl Lowering<'_, '_, '_> {
             None => (String::new(), String::new(), format!("({space}uchar *)0")),
         };
         bridge.declare(&format!(
-            "int {wrapper}({fixed}{param}{sizes}) {{ return enqueue_kernel(queue, flags, range, count, waits, event, \
-             ^({parameters}) {{ {own}{invoke}({address}{passed}); }}{given}); }}\n"
+            "int {wrapper}({fixed}{param}{given_handles}{sizes}) {{ return enqueue_kernel(queue, flags, range, count, waits, event, \
+             ^({parameters}) {{ {own}{stores}{invoke}({address}{passed}); }}{given}); }}\n"
         ));
         Ok((wrapper, captured))
+    }
+
+    /// Returns two texts of the OpenCL C function that enqueues a block: the parameters for captured images and
+    /// samplers, and the statements that store them in the block's copy of the captures, `own`.
+    fn handle_stores(&mut self, handles: &[Handle]) -> Checked<(String, String)> {
+        let (mut params, mut stores) = (String::new(), String::new());
+        for (index, handle) in handles.iter().enumerate() {
+            let ty = self.handle_text(handle)?;
+            let is_sampler = self.module.types.get(handle.ty)?.kind == Kind::Sampler;
+            self.shared.stores_handles = true;
+            let function = Func(self.shared.first_store.0 + u32::from(is_sampler));
+            let store = self.shared.bridge.add_module_function(handle.ty.0, function);
+            self.shared.bridge.declare(&format!("void {store}(__private uchar *, {ty});\n"));
+            params.push_str(&format!(", {ty} h{index}"));
+            stores.push_str(&format!("{store}((__private uchar *)&own + {}, h{index}); ", handle.offset));
+        }
+        Ok((params, stores))
     }
 }

@@ -8,6 +8,7 @@ use rspirv::spirv::{Decoration, FunctionControl, FunctionParameterAttribute, Op 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bridge::Bridge;
+use super::captures::CapturedHandles;
 use super::constants::Constant;
 use super::control::{self, CaseValues};
 use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, Shown, invalid, unsupported};
@@ -39,6 +40,12 @@ pub(super) struct Shared<'m, 'w> {
     pub(super) bridge: &'m mut Bridge,
     /// IR numbers of the functions that are lowered as helpers.
     pub(super) helpers: &'m FxHashMap<Id, ir::Func>,
+    /// The images and samplers that blocks capture.
+    pub(super) captured: &'m CapturedHandles,
+    /// The function that stores a pointer in private memory. The next one stores a 32-bit number.
+    pub(super) first_store: ir::Func,
+    /// Whether the module needs these two functions.
+    pub(super) stores_handles: bool,
     /// True if the module is not linked with others.
     pub(super) is_alone: bool,
     pub(super) large_objects: bool,
@@ -331,11 +338,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
 
     /// Returns the id of the type of a value.
     pub(super) fn type_id(&self, id: Id) -> Checked<Id> {
-        match (self.module.constants.get(id), self.module.definitions.get(&id)) {
-            (Some((ty, _)), _) => Ok(ty),
-            (_, Some(inst)) => inst.ty(),
-            _ => Err(invalid!("{id} is not defined")),
-        }
+        self.module.type_of(id)
     }
 
     /// Returns the value of an id.

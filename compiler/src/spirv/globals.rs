@@ -1,4 +1,5 @@
-//! Module-scope variables and work-group variables, with their initial contents.
+//! Module-scope variables and work-group variables, with their initial contents. Pipe storage and named barriers are
+//! variables too.
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
@@ -6,9 +7,11 @@ use rustc_hash::FxHashMap;
 use super::constants::{Constant, Constants};
 use super::decorations::Decorations;
 use super::errors::{Checked, invalid, storage_class_name, unsupported};
-use super::types::Types;
+use super::named_barriers;
+use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Global, GlobalVar, Space};
+use crate::pipe::PipeLayout;
 use crate::target::MAX_GLOBAL_VARIABLE;
 
 #[derive(Debug)]
@@ -71,11 +74,51 @@ impl Globals {
         };
         let align = decorations.value(id, Decoration::Alignment).filter(|align| align.is_power_of_two()).unwrap_or(1);
         let name = names.get(&id).cloned().unwrap_or_default();
-        let number = Global(crate::ir::number(self.list.len()));
         let data = GlobalVar { name, space, size, align: align.max(types.align(ty)?), init, relocs };
-        self.list.push(Variable { id, ty, data });
-        constants.insert(id, pointer, Constant::Address { target: number, offset: 0 });
+        let target = self.add(Variable { id, ty, data });
+        constants.insert(id, pointer, Constant::Address { target, offset: 0 });
         Ok(())
+    }
+
+    fn add(&mut self, variable: Variable) -> Global {
+        self.list.push(variable);
+        Global(crate::ir::number(self.list.len() - 1))
+    }
+
+    /// Reads an `OpConstantPipeStorage`: creates a variable with an empty pipe. The value of the constant is the
+    /// address of the variable.
+    pub(super) fn pipe_storage(&mut self, inst: &Inst<'_>, types: &Types, constants: &mut Constants) -> Checked<()> {
+        let (id, ty, packet, capacity) = (inst.result()?, inst.ty()?, inst.word(0)?, inst.word(2)?);
+        if types.get(ty)?.kind != Kind::PipeStorage {
+            return Err(invalid!("the result type is not OpTypePipeStorage"));
+        }
+        let layout = PipeLayout::new(packet, capacity).ok_or_else(|| invalid!("a pipe of {capacity} packets of {packet} bytes"))?;
+        let size = layout.size();
+        if size > MAX_GLOBAL_VARIABLE {
+            return Err(unsupported!("a pipe of {size} bytes (the limit is {MAX_GLOBAL_VARIABLE})"));
+        }
+        let mut init = layout.constants().to_vec();
+        init.resize(size as usize, 0);
+        let name = "pipe_storage".to_owned();
+        let data =
+            GlobalVar { name, space: Space::Global, size: size as u32, align: PipeLayout::ALIGN, init: Some(init), relocs: Vec::new() };
+        let target = self.add(Variable { id, ty, data });
+        constants.insert(id, ty, Constant::Address { target, offset: 0 });
+        Ok(())
+    }
+
+    /// Creates the variable of an `OpNamedBarrierInitialize`.
+    pub(super) fn named_barrier(&mut self, inst: &Inst<'_>) -> Checked<()> {
+        let (name, size) = ("named_barrier".to_owned(), named_barriers::SIZE);
+        let data = GlobalVar { name, space: Space::Local, size, align: 4, init: None, relocs: Vec::new() };
+        self.add(Variable { id: inst.result()?, ty: inst.ty()?, data });
+        Ok(())
+    }
+
+    /// Returns the variable of an instruction.
+    pub(super) fn number(&self, id: Id) -> Option<Global> {
+        let index = self.list.iter().position(|variable| variable.id == id)?;
+        Some(Global(crate::ir::number(index)))
     }
 
     /// Returns the variable or unnamed constant with this number.

@@ -24,7 +24,7 @@ const READ_WRITE: u32 = AccessQualifier::ReadWrite as u32;
 impl ImageType {
     /// Returns the OpenCL C name of the type, with the access qualifier of the type or of the access (a write if
     /// `write`).
-    fn c_name(self, write: bool) -> String {
+    pub(super) fn c_name(self, write: bool) -> String {
         let access = match (self.access, write) {
             (READ_WRITE, _) => "read_write ",
             (_, true) => "write_only ",

@@ -16,6 +16,7 @@ impl Lowering<'_, '_, '_> {
             || self.conversion()?
             || self.atomic()?
             || self.group()?
+            || self.named_barrier()?
             || self.intel_group()?
             || self.image()?;
         match self.current.op {

@@ -78,18 +78,20 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Rejects loads of images and other objects without bytes from generic or global memory, such as the captures of a
-    /// block. Such an object is valid only in the kernel that has it as a parameter.
+    /// Rejects loads of images and other objects without bytes from generic or global memory. Such an object is valid
+    /// only in the kernel that has it as a parameter. Blocks can capture images and samplers (`captures`).
     fn reject_captured(&self, address: Value, ty: Id) -> Checked<()> {
         let is_shared = matches!(self.b.ty(address), Type::Ptr(Space::Generic | Space::Global));
+        if self.shared.captured.contains_load(self.current.result()?) {
+            return Ok(());
+        }
         let what = match self.module.types.get(ty)?.kind {
             Kind::Image(_) | Kind::SampledImage => "an image",
             Kind::Sampler => "a sampler",
-            Kind::Pipe { .. } => "a pipe",
             Kind::Event => "an event",
             _ => return Ok(()),
         };
-        if is_shared { Err(unsupported!("{what} outside of private memory, or captured by a block,")) } else { Ok(()) }
+        if is_shared { Err(unsupported!("{what} outside of private memory")) } else { Ok(()) }
     }
 
     fn store(&mut self) -> Checked<()> {

@@ -94,6 +94,7 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
         device_enqueue: target.language.device_enqueue,
         ..Module::default()
     };
+    module.types.named_barriers = target.language.has_named_barriers();
     let mut defined = FxHashSet::default();
     for inst in &list {
         if let Some(id) = inst.result_id()
@@ -122,6 +123,9 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
         return Err(InvalidModule { instruction: "the module".to_owned(), offset: 0, problem, line: None });
     }
     module.function_bodies(functions)?;
+    for inst in functions.iter().filter(|inst| inst.op == Op::NamedBarrierInitialize) {
+        module.globals.named_barrier(inst).map_err(|problem| inst.reject(problem))?;
+    }
     for entry in &module.entries {
         if !module.function_numbers.contains_key(&entry.function) {
             let problem = invalid!("the function of kernel `{}` is not defined", entry.name);
@@ -171,6 +175,10 @@ impl<'w> Module<'w> {
             Op::Variable => {
                 let Self { types, constants, decorations, names, globals, .. } = self;
                 globals.variable(inst, types, constants, decorations, names)
+            }
+            Op::ConstantPipeStorage => {
+                let Self { types, constants, globals, .. } = self;
+                globals.pipe_storage(inst, types, constants)
             }
             _ if !self.has_memory_model && inst.result_id().is_some() && inst.op != Op::String => {
                 Err(invalid!("the instruction is not valid before OpMemoryModel"))
@@ -263,6 +271,15 @@ impl<'w> Module<'w> {
             (None, None) => Ok(()),
             (Some(function), _) => Err(function.inst.reject(invalid!("the function has no OpFunctionEnd"))),
             (None, Some(_)) => Ok(()),
+        }
+    }
+
+    /// Returns the id of the type of a value.
+    pub(super) fn type_of(&self, id: Id) -> Checked<Id> {
+        match (self.constants.get(id), self.definitions.get(&id)) {
+            (Some((ty, _)), _) => Ok(ty),
+            (_, Some(inst)) => inst.ty(),
+            _ => Err(invalid!("{id} is not defined")),
         }
     }
 

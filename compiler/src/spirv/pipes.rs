@@ -1,4 +1,4 @@
-//! Pipes (SPIR-V 3.52.23), implemented with OpenCL C functions.
+//! Pipes and pipe storage (SPIR-V 3.52.23), implemented with OpenCL C functions.
 //!
 //! Each instruction specifies the size and alignment of packets. In OpenCL C a packet is a structure of that size.
 
@@ -58,6 +58,9 @@ impl Lowering<'_, '_, '_> {
             let none = self.b.bits(Type::I32, 0);
             return self.set_result(none).map(|()| true);
         }
+        if self.current.op == Opcode::CreatePipeFromPipeStorage {
+            return self.pipe_of_storage().map(|()| true);
+        }
         let Some(PipeCall { name, pipe: first, others }) = function(self.current.op) else { return Ok(false) };
         let prefix = match first {
             0 => "",
@@ -105,6 +108,19 @@ impl Lowering<'_, '_, '_> {
         let value = self.library_text(Type::I32, result, &params, &args, &format!("return {call}"))?;
         self.define(Val::One(value))?;
         Ok(true)
+    }
+
+    /// Lowers `OpCreatePipeFromPipeStorage`. Both the operand and the result are the address of the pipe.
+    fn pipe_of_storage(&mut self) -> Checked<()> {
+        if !matches!(self.module.types.get(self.current.ty()?)?.kind, Kind::Pipe { .. }) {
+            return Err(invalid!("the result type is not OpTypePipe"));
+        }
+        let ty = self.type_id(self.current.operand(0)?)?;
+        if self.module.types.get(ty)?.kind != Kind::PipeStorage {
+            return Err(invalid!("{} is not pipe storage", OperandIndex(0)));
+        }
+        let address = self.arg(0)?;
+        self.define(Val::One(address))
     }
 
     /// Returns a pipe operand, and the access qualifier of its type.

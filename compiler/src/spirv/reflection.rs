@@ -197,6 +197,9 @@ fn local_memory(module: &Module<'_>, def: &FunctionDef<'_>, globals: &Globals) -
     let (mut seen, mut queue, mut found) = (FxHashSet::default(), vec![def], FxHashSet::default());
     while let Some(def) = queue.pop() {
         for inst in def.blocks.iter().flat_map(|block| &block.insts) {
+            if inst.op == Opcode::NamedBarrierInitialize {
+                found.extend(inst.result_id().and_then(|id| globals.number(id)));
+            }
             for id in inst.operands_from(0) {
                 if let Some((_, Constant::Address { target, .. })) = module.constants.get(id) {
                     found.insert(*target);

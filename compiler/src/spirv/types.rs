@@ -66,6 +66,10 @@ pub(super) enum Kind {
         writes: bool,
     },
     ReserveId,
+    /// The address of a pipe in global memory.
+    PipeStorage,
+    /// The address of a barrier's state in local memory (`named_barriers`).
+    NamedBarrier,
     /// An opaque type.
     Opaque,
 }
@@ -94,7 +98,8 @@ impl TypeInfo {
             Kind::Numbers(ty) => Ok(*ty),
             Kind::Pointer { space, .. } => Ok(Type::Ptr(*space)),
             Kind::Array { .. } | Kind::Struct { .. } => Ok(Type::Ptr(Space::Private)),
-            Kind::Image(_) | Kind::Pipe { .. } => Ok(Type::Ptr(Space::Global)),
+            Kind::Image(_) | Kind::Pipe { .. } | Kind::PipeStorage => Ok(Type::Ptr(Space::Global)),
+            Kind::NamedBarrier => Ok(Type::Ptr(Space::Local)),
             Kind::Sampler | Kind::Event | Kind::ReserveId => Ok(Type::I32),
             Kind::DeviceEvent | Kind::Queue => Ok(if self.size == 8 { Type::I64 } else { Type::I32 }),
             Kind::SampledImage | Kind::Function { .. } | Kind::Opaque => Err(unsupported!("a value of this type")),
@@ -107,6 +112,8 @@ impl TypeInfo {
 pub(super) struct Types {
     /// Size of a pointer in bytes.
     pub(super) pointer_size: u32,
+    /// Whether the device has named barriers.
+    pub(super) named_barriers: bool,
     infos: FxHashMap<Id, TypeInfo>,
 }
 
@@ -186,8 +193,13 @@ impl Types {
                 type_info(Kind::Pipe { writes }, self.pointer_size.into(), self.pointer_size)
             }
             Op::TypeReserveId => type_info(Kind::ReserveId, 4, 4),
-            Op::TypeOpaque | Op::TypePipeStorage => type_info(Kind::Opaque, 0, 1),
-            Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("this type")),
+            Op::TypePipeStorage => type_info(Kind::PipeStorage, self.pointer_size.into(), self.pointer_size),
+            Op::TypeNamedBarrier if !self.named_barriers => {
+                return Err(unsupported!("a named barrier on this device, whose subgroups do not make independent progress,"));
+            }
+            Op::TypeNamedBarrier => type_info(Kind::NamedBarrier, self.pointer_size.into(), self.pointer_size),
+            Op::TypeOpaque => type_info(Kind::Opaque, 0, 1),
+            Op::TypeMatrix | Op::TypeRuntimeArray => return Err(unsupported!("this type")),
             _ => return Ok(false),
         };
         self.infos.insert(inst.result()?, info);

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Source;
 use super::bridge::Bridge;
+use super::captures::{self, CapturedHandles};
 use super::enqueue;
 use super::errors::InvalidModule;
 use super::function::{self, Shared};
@@ -16,7 +17,7 @@ use super::module::{Entry, FunctionDef, Module, read};
 use super::reflection::{self, kernel_body};
 use super::words::Id;
 use crate::diag::{Message, SourceMap};
-use crate::ir::{self, Func};
+use crate::ir::{self, Func, Space, Type};
 use crate::link::{CompiledUnit, Symbol};
 use crate::options::BuildOptions;
 use crate::program::KernelInfo;
@@ -74,11 +75,15 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     let first = u32::try_from(module.entries.len()).unwrap_or(u32::MAX);
     let numbers: FxHashMap<Id, Func> = helpers.iter().zip(first..).map(|(def, number)| (def.id, Func(number))).collect();
     let (mut functions, mut symbols, mut kernels): (Vec<ir::Function>, Vec<Symbol>, Vec<KernelInfo>) = Default::default();
+    let captured = CapturedHandles::find(&module);
     let mut shared = Shared {
         module: &module,
         globals: &mut globals,
         bridge: &mut bridge,
         helpers: &numbers,
+        captured: &captured,
+        first_store: Func(first.saturating_add(ir::number(helpers.len()))),
+        stores_handles: false,
         is_alone: roots == Roots::Kernels,
         large_objects: target.language.large_objects,
     };
@@ -108,6 +113,14 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
         };
         symbols.push(Symbol::lowered(name, linkage, defined, Some(&function)));
         functions.push(function);
+    }
+    if shared.stores_handles {
+        for (name, ty) in [("store_image", Type::Ptr(Space::Global)), ("store_sampler", Type::I32)] {
+            let missing = |problem| InvalidModule { instruction: "OpEnqueueKernel".to_owned(), offset: 0, problem, line: None };
+            let function = captures::store_function(name, ty).map_err(missing)?;
+            symbols.push(Symbol::lowered(name.to_owned(), Linkage::Internal, true, Some(&function)));
+            functions.push(function);
+        }
     }
     let mut variables = variable_symbols(&module, &globals, roots);
     let mut lowered = ir::Module { functions, globals: globals.into_data() };

@@ -19,6 +19,9 @@ pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
 /// a binding may have this size.
 pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 
+/// The extension of named barriers.
+const NAMED_BARRIERS: &str = "cl_khr_subgroup_named_barrier";
+
 /// The properties of a device on which compilation depends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
@@ -370,6 +373,11 @@ impl Language {
         self.subgroups && size.is_power_of_two() && self.subgroup_sizes & size != 0
     }
 
+    /// Whether SPIR-V modules may use named barriers. A subgroup waits in a loop for the others.
+    pub fn has_named_barriers(&self) -> bool {
+        self.extensions.iter().any(|name| name == NAMED_BARRIERS)
+    }
+
     /// Whether the user hides an extension.
     pub fn hides_extension(&self, name: &str) -> bool {
         is_hidden(&self.extension_changes, name)
@@ -458,7 +466,7 @@ impl Language {
                 extensions.push("cl_intel_subgroups_long");
             }
             if self.independent_subgroups {
-                extensions.push("cl_khr_subgroups");
+                extensions.extend(["cl_khr_subgroups", NAMED_BARRIERS]);
             }
             if self.subgroup_sizes != 0 {
                 extensions.push("cl_intel_required_subgroup_size");

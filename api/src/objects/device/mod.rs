@@ -121,6 +121,9 @@ pub const MAX_PARAMETER_SIZE: u64 = 4096;
 /// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
 pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
 
+/// Bytes of local memory for a named barrier, rounded up to the usual alignment of local variables.
+const LOCAL_BYTES_PER_NAMED_BARRIER: u32 = 16;
+
 /// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
 pub(crate) const LARGEST_TYPE: u32 = 128;
 
@@ -359,6 +362,12 @@ impl Device {
         properties.max_group_invocations.div_ceil(min_subgroup_size).min(properties.max_required_subgroups)
     }
 
+    /// CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR: only local memory limits the number. `None` without named barriers.
+    pub fn max_named_barriers(&self) -> Option<u32> {
+        let barriers = self.properties().local_memory / LOCAL_BYTES_PER_NAMED_BARRIER;
+        self.target().language.has_named_barriers().then_some(barriers)
+    }
+
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
     pub fn atomic_memory_capabilities(&self) -> AtomicCapabilities {
         AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::SCOPE_WORK_GROUP | self.optional_atomic_capabilities()
@@ -443,9 +452,11 @@ impl Device {
             "cl_ext_image_requirements_info",
             "cl_ext_image_from_buffer",
             "cl_arm_printf",
+            "cl_pocl_content_size",
         ]
         .into_iter();
         let unified = self.accesses_host_memory().then_some("cl_intel_unified_shared_memory");
+        let arm_svm = (!self.svm_capabilities().is_empty()).then_some("cl_arm_shared_virtual_memory");
         let addresses = self.has_device_addresses().then_some("cl_ext_buffer_device_address");
         let external = self.importable_memory();
         let sharing = external.iter().map(|kind| match kind {
@@ -470,7 +481,7 @@ impl Device {
         let language = &self.target().language;
         // The user can add names to the compiler's list (`WGCL_EXTENSIONS`). Names that this list contains are not
         // repeated.
-        let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
+        let names = api.chain(unified).chain(arm_svm).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
         let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(names);
         all.map(|name| NameVersion::new(name, extension_version(name))).collect()

@@ -84,13 +84,15 @@ fn capabilities(target: &Target) -> Vec<u32> {
     found.extend(part(language.int64, &[11]));
     found.extend(part(language.int64_atomics, &[12]));
     found.extend(part(language.images, IMAGES));
-    // `Pipes`.
-    found.extend(part(target.has_feature("__opencl_c_pipes"), &[17]));
+    // `Pipes`, `PipeStorage`.
+    found.extend(part(target.has_feature("__opencl_c_pipes"), &[17, 60]));
     // `DeviceEnqueue`.
     found.extend(part(language.device_enqueue, &[19]));
     // `ShaderClockKHR`.
     found.extend(part(target.has_extension(CLOCK), &[5055]));
     found.extend(part(language.subgroups, SUBGROUPS));
+    // `NamedBarrier`.
+    found.extend(part(language.has_named_barriers(), &[59]));
     // `SubgroupImageBlockIOINTEL`.
     found.extend(part(language.subgroups && language.images, &[5570]));
     // `AtomicFloat32MinMaxEXT`, `AtomicFloat64MinMaxEXT`, `AtomicFloat32AddEXT`, `AtomicFloat64AddEXT`.

@@ -547,7 +547,10 @@ impl Event {
         let Some(work) = state.work.take() else { return };
         drop(state);
         // A failure of an earlier command in the queue does not stop a command that releases memory.
-        let releases_memory = matches!(self.command, CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree);
+        let releases_memory = matches!(
+            self.command,
+            CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree | CommandType::SvmUnmapArm | CommandType::SvmFreeArm
+        );
         if (waited.is_some() || !releases_memory)
             && let Some(failure) = self.inherited_failure(waited, &[])
         {
