@@ -18,13 +18,13 @@ mod isa;
 mod listing;
 mod mach;
 mod target;
-#[cfg(target_arch = "aarch64")]
 mod vector_length;
 pub mod vir;
 
 pub use listing::{Annotations, Disassembly};
 pub use mach::code::{Code, CodegenError, FunctionFrame, LineEntry};
 pub use target::{A64Level, Isa, IsaCaps, SveLength, X86Level};
+pub use vector_length::{VectorLength, VectorLengthError};
 
 /// Compiles a module. Builds with debug assertions verify it first.
 ///

@@ -246,6 +246,14 @@ impl Isa {
         None
     }
 
+    /// Returns the size in bytes that the vectors of SVE must have, or `None` without SVE.
+    pub const fn sve_vector_bytes(self) -> Option<u32> {
+        match self {
+            Self::A64(A64Level::Sve(length)) => Some(length.bytes()),
+            Self::A64(_) | Self::X86(_) => None,
+        }
+    }
+
     /// Returns the capabilities and costs of the instruction set.
     pub const fn caps(self) -> IsaCaps {
         match self {

@@ -70,6 +70,7 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
             // `nots` clears all lanes of its result.
             "nots" => "b.eq",
             "ptest" => "b.ne",
+            _ if sets_flags(name) && first.starts_with('p') => "b.ne",
             _ if sets_flags(name) => "",
             _ => tested,
         };
@@ -89,7 +90,7 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
 
 /// Whether a mnemonic is an instruction that sets the flags, other than a test of a predicate.
 fn sets_flags(name: &str) -> bool {
-    ["cmp", "cmn", "fcmp", "subs", "adds", "ands", "tst"].iter().any(|start| name.starts_with(start))
+    ["cmp", "cmn", "fcmp", "subs", "adds", "ands", "tst", "bics", "eors", "orrs"].iter().any(|start| name.starts_with(start))
 }
 
 /// Counts the instructions of each innermost loop, in the order of the code.

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_codegen::VectorLength;
 use wgcl_compiler::vectorize::abi::LaunchContext;
 
 use crate::launch::arguments::ArgumentBlock;
@@ -40,18 +42,22 @@ impl Dispatch {
 }
 
 impl Work for Dispatch {
-    fn run(&self, groups: Range<u64>, arena: &mut Arena) -> bool {
+    fn run(&self, groups: Range<u64>, arena: &mut Arena) -> BackendResult<()> {
+        // A thread of the application can have another length. Workers inherit the length of the thread that starts
+        // them.
+        let _vector_length =
+            VectorLength::with_bytes(self.variant.isa.sve_vector_bytes()).map_err(|error| BackendError::Other(error.to_string()))?;
         if self.variant.subgroups > 0 {
-            let Some(worker) = arena.reserve(Places::of(&self.variant).size()) else { return false };
+            let worker = arena.reserve(Places::of(&self.variant).size()).ok_or(BackendError::OutOfHostMemory)?;
             // SAFETY: the reasons below hold. The arena has the size that the scheduler needs.
             unsafe { Scheduler::run(&self.variant, &self.context, worker.arena, groups) };
-            return true;
+            return Ok(());
         }
-        let Some(mut worker) = arena.reserve(self.variant.arena) else { return false };
+        let mut worker = arena.reserve(self.variant.arena).ok_or(BackendError::OutOfHostMemory)?;
         // SAFETY: the context points to arguments in the layout of this variant, which `_arguments` keeps. It also
         // points to the memory of its program, which the launch keeps until all groups are done. The arena has the size
         // that the variant needs and belongs to this thread. The caller provides the stack (`Engine::launch_region`).
         unsafe { self.variant.code.run(&self.context, &mut worker, groups) };
-        true
+        Ok(())
     }
 }

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use wgcl_api::backend::BackendResult;
+
 use crate::memory::arena::Arena;
 use crate::threads::thread_pool::{ThreadPool, Work};
 
@@ -85,7 +87,7 @@ unsafe impl Send for SharedCopy {}
 unsafe impl Sync for SharedCopy {}
 
 impl Work for SharedCopy {
-    fn run(&self, pieces: Range<u64>, _: &mut Arena) -> bool {
+    fn run(&self, pieces: Range<u64>, _: &mut Arena) -> BackendResult<()> {
         let bytes = bytes(pieces, PIECE, self.size);
         let first = self.segments.partition_point(|(begin, segment)| begin + segment.size <= bytes.start);
         for &(begin, segment) in self.segments[first..].iter().take_while(|(begin, _)| *begin < bytes.end) {
@@ -93,7 +95,7 @@ impl Work for SharedCopy {
             // SAFETY: the part is within the segment, which the caller of `copy` promises to be accessible.
             unsafe { part.copy() };
         }
-        true
+        Ok(())
     }
 }
 
@@ -125,12 +127,12 @@ unsafe impl Send for SharedFill {}
 unsafe impl Sync for SharedFill {}
 
 impl Work for SharedFill {
-    fn run(&self, pieces: Range<u64>, _: &mut Arena) -> bool {
+    fn run(&self, pieces: Range<u64>, _: &mut Arena) -> BackendResult<()> {
         let bytes = bytes(pieces, self.piece, self.size);
         // SAFETY: the bytes are within the range of `fill`. Each thread has other pieces.
         let part = unsafe { std::slice::from_raw_parts_mut(self.to.wrapping_add(bytes.start), bytes.len()) };
         fill_bytes(part, &self.pattern);
-        true
+        Ok(())
     }
 }
 

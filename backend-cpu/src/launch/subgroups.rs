@@ -302,6 +302,7 @@ generated_code_abi! {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use wgcl_codegen::Isa;
     use wgcl_compiler::vectorize::abi::{ArgPlaces, LaunchContext, SubgroupRequest, WorkerContext};
 
     use super::{Places, Scheduler, schedule};
@@ -356,6 +357,7 @@ mod tests {
     fn gangs_wait_for_later_gangs_and_at_barriers() {
         let variant = Variant {
             code: Code::of_function(chain),
+            isa: Isa::SSE42,
             args: ArgPlaces::default(),
             stack: 64 << 10,
             arena: 1000,

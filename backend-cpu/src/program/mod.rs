@@ -9,6 +9,7 @@ use std::thread;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram, Memory};
 use wgcl_api::observe::dump;
+use wgcl_codegen::Isa;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramAddresses, ProgramData, program_data_at, program_sizes};
@@ -56,7 +57,7 @@ impl Cpu {
     /// Creates a target that runs Rust functions instead of machine code.
     #[cfg(test)]
     pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
-        Arc::new(Self { style: Style::of(wgcl_codegen::Isa::SSE42), map })
+        Arc::new(Self { style: Style::of(Isa::SSE42), map })
     }
 }
 
@@ -140,6 +141,8 @@ impl Artifact for CompiledKernel {
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) code: Code,
+    /// The instruction set of the code.
+    pub(crate) isa: Isa,
     /// Layout of the argument block.
     pub(crate) args: ArgPlaces,
     /// Maximum bytes of stack that it uses.
@@ -173,6 +176,7 @@ impl Machine for Cpu {
         }
         Ok(Variant {
             code,
+            isa: self.style.isa,
             args: kernel.args.clone(),
             stack: kernel.stack,
             arena: kernel.arena,

@@ -40,9 +40,11 @@ struct OwnLines<T>(T);
 
 /// Work that is a function of an index. Indices run in any order, on any thread, concurrently.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// Runs a range of indices. Returns `false` if there is not enough memory. In this case, none of the indices has
-    /// run. Must not panic.
-    fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool;
+    /// Runs a range of indices. Must not panic.
+    ///
+    /// # Errors
+    /// Fails if there is not enough memory, or the thread cannot run the work. None of the indices has then run.
+    fn run(&self, indices: Range<u64>, arena: &mut Arena) -> BackendResult<()>;
 }
 
 /// Part of the indices of a job.
@@ -78,7 +80,8 @@ struct Job {
     shares: Box<[OwnLines<Share>]>,
     /// Number of indices that have not run. A thread subtracts its indices when it leaves the job.
     remaining: OwnLines<AtomicU64>,
-    failed: AtomicBool,
+    /// The first error.
+    error: OnceLock<BackendError>,
     /// Whether the thread that submitted the job sleeps until its end.
     owner_sleeps: AtomicBool,
     ended: EndSignal,
@@ -94,7 +97,7 @@ impl Job {
             work,
             shares: (0..shares).map(|number| OwnLines(Share::new(begin(number)..begin(number + 1)))).collect(),
             remaining: OwnLines(AtomicU64::new(count)),
-            failed: AtomicBool::new(false),
+            error: OnceLock::new(),
             owner_sleeps: AtomicBool::new(false),
             ended: EndSignal::default(),
         }
@@ -107,8 +110,11 @@ impl Job {
         for OwnLines(share) in from.iter().chain(before) {
             while let Some(range) = share.claim() {
                 count += range.end - range.start;
-                if !self.failed.load(Ordering::Relaxed) && !self.work.run(range, arena) {
-                    self.failed.store(true, Ordering::Relaxed);
+                if self.error.get().is_none()
+                    && let Err(error) = self.work.run(range, arena)
+                {
+                    // Another thread can have stored its error before.
+                    let _ = self.error.set(error);
                 }
             }
         }
@@ -271,16 +277,16 @@ impl ThreadPool {
     /// Runs indices on the calling thread.
     ///
     /// # Errors
-    /// Fails if there is not enough memory.
+    /// Fails if the work fails.
     pub(crate) fn run_alone(&self, work: &dyn Work, indices: Range<u64>) -> BackendResult<()> {
-        self.with_arena(|arena| if work.run(indices, arena) { Ok(()) } else { Err(BackendError::OutOfHostMemory) })
+        self.with_arena(|arena| work.run(indices, arena))
     }
 
     /// Runs indices on the workers, and also on the calling thread if `takes_part` is set. Returns when every index has
     /// run. Only one thread may call this at a time.
     ///
     /// # Errors
-    /// Fails if there is not enough memory. Some indices have then not run. Also fails if no worker can be created and
+    /// Fails if the work fails. Some indices have then not run. Also fails if no worker can be created and
     /// `takes_part` is not set.
     pub(crate) fn share(&self, work: Arc<dyn Work>, indices: Range<u64>, takes_part: bool) -> BackendResult<()> {
         if indices.is_empty() {
@@ -307,7 +313,7 @@ impl ThreadPool {
             self.with_arena(|arena| job.run(0, arena));
         }
         job.wait();
-        if job.failed.load(Ordering::Relaxed) { Err(BackendError::OutOfHostMemory) } else { Ok(()) }
+        job.error.get().cloned().map_or(Ok(()), Err)
     }
 
     /// The workers and their number. The first call in a process starts them.
@@ -358,7 +364,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use parking_lot::Mutex;
-    use wgcl_api::backend::BackendError;
+    use wgcl_api::backend::{BackendError, BackendResult};
 
     use super::{OwnLines, Share, ThreadPool, Work};
     use crate::memory::arena::Arena;
@@ -385,14 +391,14 @@ mod tests {
     }
 
     impl Work for Counter {
-        fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool {
+        fn run(&self, indices: Range<u64>, arena: &mut Arena) -> BackendResult<()> {
             assert!(arena.reserve(1000).is_some());
             self.threads.lock().insert(name(thread::current().id()));
             thread::sleep(self.pause);
             indices.for_each(|index| {
                 self.indices[index as usize].fetch_add(1, Ordering::Relaxed);
             });
-            true
+            Ok(())
         }
     }
 
@@ -484,8 +490,8 @@ mod tests {
     struct OutOfMemory;
 
     impl Work for OutOfMemory {
-        fn run(&self, indices: Range<u64>, _: &mut Arena) -> bool {
-            indices.start < 50
+        fn run(&self, indices: Range<u64>, _: &mut Arena) -> BackendResult<()> {
+            if indices.start < 50 { Ok(()) } else { Err(BackendError::OutOfHostMemory) }
         }
     }
 

@@ -3,7 +3,7 @@
 //! Instructions, operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to these
 //! lists. A label refers to a block that may not exist yet.
 
-use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
+use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandConstraint, OperandKind, PReg, PRegSet, RegClass, VReg};
 use smallvec::SmallVec;
 
 use crate::vir::SourceLoc;
@@ -77,6 +77,19 @@ impl<I> MFunction<I> {
     /// Returns the source position of the first instruction of a block.
     pub(crate) fn source_of_block(&self, block: Block) -> SourceLoc {
         self.sources.get(self.first(block.index())).copied().unwrap_or_default()
+    }
+
+    /// Removes the limits of register numbers from all operands. Returns the lowest limit of each register class.
+    pub(crate) fn remove_limits(&mut self) -> [usize; 3] {
+        let mut limits = [usize::MAX; 3];
+        for operand in &mut self.operands {
+            if let OperandConstraint::Limit(limit) = operand.constraint() {
+                let lowest = &mut limits[operand.class() as usize];
+                *lowest = limit.min(*lowest);
+                *operand = Operand::new(operand.vreg(), OperandConstraint::Reg, operand.kind(), operand.pos());
+            }
+        }
+        limits
     }
 
     fn first(&self, block: usize) -> usize {

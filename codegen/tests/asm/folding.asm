@@ -158,7 +158,7 @@ ret
 # broadcast, sve-256: 36 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ptrue   p3.b
+ptrue   p3.s, vl8
 ld1rw   {z5.s}, p3/z, [x1]
 ldr     z7, [x0]
 fmul    z16.s, z7.s, z5.s
@@ -169,7 +169,7 @@ ret
 # broadcast, sve-512: 40 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ptrue   p3.b
+ptrue   p3.s, vl16
 ld1rw   {z5.s}, p3/z, [x1]
 ptrue   p7.s, vl8
 ld1w    {z16.s}, p7/z, [x0]
@@ -216,7 +216,7 @@ mov     x29, sp
 ldr     z2, [x0]
 ldr     z4, [x0, #0x1, mul vl]
 ldr     z16, [x0, #0x2, mul vl]
-ptrue   p0.b
+ptrue   p0.s, vl8
 fmla    z16.s, p0/m, z2.s, z4.s
 str     z16, [x0]
 ldp     x29, x30, [sp], #0x10
@@ -230,7 +230,7 @@ ld1w    {z4.s}, p2/z, [x0]
 add     x6, x0, #0x20
 ld1w    {z16.s}, p2/z, [x6]
 ld1w    {z17.s}, p2/z, [x0, #0x1, mul vl]
-ptrue   p0.b
+ptrue   p0.s, vl16
 fmla    z17.s, p0/m, z4.s, z16.s
 st1w    {z17.s}, p2, [x0]
 ldp     x29, x30, [sp], #0x10

@@ -83,7 +83,7 @@ stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z5, [x0]
 ldr     z4, [x0, #0x1, mul vl]
-ptrue   p6.b
+ptrue   p6.s, vl8
 mul     z5.d, p6/m, z5.d, z4.d
 str     z5, [x0]
 ldp     x29, x30, [sp], #0x10
@@ -96,7 +96,7 @@ ptrue   p2.d, vl4
 ld1d    {z16.d}, p2/z, [x0]
 add     x6, x0, #0x20
 ld1d    {z17.d}, p2/z, [x6]
-ptrue   p0.b
+ptrue   p0.s, vl16
 mul     z16.d, p0/m, z16.d, z17.d
 st1d    {z16.d}, p2, [x0]
 ldp     x29, x30, [sp], #0x10

@@ -42,7 +42,7 @@ ret
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z3, [x0]
-ptrue   p5.b
+ptrue   p5.s, vl8
 cmpgt   p7.s, p5/z, z3.s, #0x0
 st1w    {z3.s}, p7, [x1]
 ldp     x29, x30, [sp], #0x10
@@ -97,9 +97,9 @@ stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z2, [x0]
 ldr     z4, [x0, #0x1, mul vl]
-ptrue   p6.b
-fcmgt   p0.s, p6/z, z4.s, z2.s
-sel     z16.s, p0, z2.s, z4.s
+ptrue   p6.s, vl8
+fcmgt   p8.s, p6/z, z4.s, z2.s
+sel     z16.s, p8, z2.s, z4.s
 str     z16, [x0]
 ldp     x29, x30, [sp], #0x10
 ret
@@ -111,8 +111,8 @@ ptrue   p2.s, vl8
 ld1w    {z4.s}, p2/z, [x0]
 add     x6, x0, #0x20
 ld1w    {z16.s}, p2/z, [x6]
-fcmgt   p0.s, p2/z, z16.s, z4.s
-mov     z16.s, p0/m, z4.s
+fcmgt   p10.s, p2/z, z16.s, z4.s
+mov     z16.s, p10/m, z4.s
 st1w    {z16.s}, p2, [x0]
 ldp     x29, x30, [sp], #0x10
 ret
@@ -159,16 +159,15 @@ ret
 
 # any, sve-128: no value of type m32x8
 
-# any, sve-256: 68 bytes
+# any, sve-256: 64 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z2, [x0]
 ldr     z4, [x0, #0x1, mul vl]
-ptrue   p6.b
+ptrue   p6.s, vl8
 cmpeq   p0.s, p6/z, z2.s, z4.s
-ptest   p6, p0.b
-b.eq    0x38
-adr     x17, 0x60
+b.eq    0x34
+adr     x17, 0x40
 ldr     z16, [x17]
 uaddv   d16, p0, z16.s
 fmov    w0, s16
@@ -178,21 +177,20 @@ mov     w0, #-0x1
 ldp     x29, x30, [sp], #0x10
 ret
 
-# any, sve-512: 76 bytes
+# any, sve-512: 72 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ptrue   p2.s, vl8
 ld1w    {z4.s}, p2/z, [x0]
 add     x6, x0, #0x20
 ld1w    {z16.s}, p2/z, [x6]
+ptrue   p11.s, vl16
 cmpeq   p0.s, p2/z, z4.s, z16.s
-ptrue   p1.b
-ptest   p1, p0.b
-b.eq    0x40
+b.eq    0x3c
 adr     x17, 0x80
 ldr     z16, [x17]
-uaddv   d18, p0, z16.s
-fmov    w0, s18
+uaddv   d17, p0, z16.s
+fmov    w0, s17
 ldp     x29, x30, [sp], #0x10
 ret
 mov     w0, #-0x1

@@ -38,7 +38,7 @@ ret
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z3, [x1]
-ptrue   p5.b
+ptrue   p5.s, vl8
 ld1w    {z7.s}, p5/z, [x0, z3.s, sxtw #0x2]
 str     z7, [x1]
 ldp     x29, x30, [sp], #0x10
@@ -83,7 +83,7 @@ stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z3, [x1]
 ldr     z5, [x1, #0x1, mul vl]
-ptrue   p7.b
+ptrue   p7.s, vl16
 st1w    {z5.s}, p7, [x0, z3.s, sxtw #0x2]
 ldp     x29, x30, [sp], #0x10
 ret
@@ -131,7 +131,7 @@ ret
 # bytes, sve-256: 36 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ptrue   p3.b
+ptrue   p3.s, vl8
 ld1b    {z7.s}, p3/z, [x0]
 mov     z16.s, #0x3
 mul     z7.s, p3/m, z7.s, z16.s
@@ -145,7 +145,7 @@ mov     x29, sp
 ptrue   p3.s, vl8
 ld1b    {z16.s}, p3/z, [x0]
 mov     z7.s, #0x3
-ptrue   p0.b
+ptrue   p0.s, vl16
 mul     z16.s, p0/m, z16.s, z7.s
 st1b    {z16.s}, p3, [x1]
 ldp     x29, x30, [sp], #0x10

@@ -132,16 +132,6 @@ b       0x20
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     q3, [x0]
-ptrue   p5.b
-cmpgt   p7.s, p5/z, z3.s, #0x0
-st1w    {z3.s}, p7, [x1]
-ldp     x29, x30, [sp], #0x10
-ret
-
-# masked_copy, sve-256: 32 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
-ldr     q3, [x0]
 ptrue   p5.s, vl4
 cmpgt   p7.s, p5/z, z3.s, #0x0
 st1w    {z3.s}, p7, [x1]
@@ -197,16 +187,6 @@ ldp     x29, x30, [sp], #0x10
 ret
 
 # gather, sve-128: 32 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
-ldr     q3, [x1]
-ptrue   p5.b
-ld1w    {z7.s}, p5/z, [x0, z3.s, sxtw #0x2]
-str     q7, [x1]
-ldp     x29, x30, [sp], #0x10
-ret
-
-# gather, sve-256: 32 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     q3, [x1]
@@ -408,17 +388,6 @@ ret
 # bytes, sve-128: 36 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ptrue   p3.b
-ld1b    {z5.s}, p3/z, [x0]
-movi    v7.4s, #0x3
-mul     v16.4s, v5.4s, v7.4s
-st1b    {z16.s}, p3, [x1]
-ldp     x29, x30, [sp], #0x10
-ret
-
-# bytes, sve-256: 36 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
 ptrue   p3.s, vl4
 ld1b    {z5.s}, p3/z, [x0]
 movi    v7.4s, #0x3
@@ -464,18 +433,6 @@ ldp     x29, x30, [sp], #0x10
 ret
 
 # mask_bits, sve-128: 40 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
-ldp     q2, q3, [x0]
-ptrue   p5.b
-cmphs   p7.s, p5/z, z2.s, z3.s
-ldr     q16, 0x30
-uaddv   d16, p7, z16.s
-fmov    w0, s16
-ldp     x29, x30, [sp], #0x10
-ret
-
-# mask_bits, sve-256: 40 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldp     q2, q3, [x0]

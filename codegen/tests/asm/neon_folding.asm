@@ -365,31 +365,6 @@ str     d16, [x0]
 ldp     x29, x30, [sp], #0x10
 ret
 
-# halves, sve-128: 40 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
-ptrue   p2.b
-ld1h    {z4.s}, p2/z, [x0]
-fcvt    z6.s, p2/m, z4.h
-fadd    v16.4s, v6.4s, v6.4s
-fcvt    z16.h, p2/m, z16.s
-st1h    {z16.s}, p2, [x0]
-ldp     x29, x30, [sp], #0x10
-ret
-
-# halves, sve-256: 44 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
-ptrue   p2.s, vl4
-ld1h    {z4.s}, p2/z, [x0]
-ptrue   p6.b
-fcvt    z16.s, p6/m, z4.h
-fadd    v16.4s, v16.4s, v16.4s
-fcvt    z16.h, p6/m, z16.s
-st1h    {z16.s}, p2, [x0]
-ldp     x29, x30, [sp], #0x10
-ret
-
 # active_lanes, avx512: 51 bytes
 endbr64
 push %rbp
@@ -440,27 +415,12 @@ stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     q2, [x0]
 ldr     q4, [x0, #0x20]
-ptrue   p6.b
-cmpgt   p0.s, p6/z, z2.s, z4.s
-cmpeq   p1.s, p6/z, z2.s, z4.s
-bic     p1.b, p0/z, p0.b, p1.b
-bic     p0.b, p0/z, p0.b, p1.b
-sel     z16.s, p0, z2.s, z4.s
-str     q16, [x0]
-ldp     x29, x30, [sp], #0x10
-ret
-
-# active_lanes, sve-256: 52 bytes
-stp     x29, x30, [sp, #-0x10]!
-mov     x29, sp
-ldr     q2, [x0]
-ldr     q4, [x0, #0x20]
 ptrue   p6.s, vl4
-cmpgt   p0.s, p6/z, z2.s, z4.s
-cmpeq   p1.s, p6/z, z2.s, z4.s
-bic     p1.b, p0/z, p0.b, p1.b
-bic     p0.b, p0/z, p0.b, p1.b
-sel     z16.s, p0, z2.s, z4.s
+cmpgt   p8.s, p6/z, z2.s, z4.s
+cmpeq   p10.s, p6/z, z2.s, z4.s
+bic     p12.b, p8/z, p8.b, p10.b
+bic     p14.b, p8/z, p8.b, p12.b
+sel     z16.s, p14, z2.s, z4.s
 str     q16, [x0]
 ldp     x29, x30, [sp], #0x10
 ret

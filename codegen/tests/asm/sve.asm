@@ -59,17 +59,16 @@ ret
 
 # compare_under_mask, sve-128: no value of type m32x8
 
-# compare_under_mask, sve-256: 60 bytes
+# compare_under_mask, sve-256: 56 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     z2, [x0]
 ldr     z4, [x0, #0x1, mul vl]
-ptrue   p6.b
+ptrue   p6.s, vl8
 cmplo   p0.s, p6/z, z4.s, #0x10
 fcmgt   p0.s, p0/z, z2.s, #0.0
-ptrue   p1.s, vl8
-nots    p1.b, p1/z, p0.b
-b.ne    0x30
+nots    p12.b, p6/z, p0.b
+b.ne    0x2c
 ldp     x29, x30, [sp], #0x10
 ret
 st1w    {z2.s}, p0, [x0]
@@ -85,7 +84,7 @@ add     x6, x0, #0x20
 ld1w    {z16.s}, p2/z, [x6]
 cmplo   p0.s, p2/z, z16.s, #0x10
 fcmgt   p0.s, p0/z, z4.s, #0.0
-nots    p1.b, p2/z, p0.b
+nots    p14.b, p2/z, p0.b
 b.ne    0x30
 ldp     x29, x30, [sp], #0x10
 ret
@@ -126,7 +125,7 @@ ret
 # index_and_displacement, sve-256: 44 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ptrue   p3.b
+ptrue   p3.s, vl8
 ld1w    {z5.s}, p3/z, [x0, x1, lsl #0x2]
 add     x7, x0, x1, lsl #0x2
 ldr     z16, [x7, #0x1, mul vl]
@@ -196,7 +195,7 @@ ret
 # halves, sve-256: 40 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ptrue   p2.b
+ptrue   p2.s, vl8
 ld1h    {z4.s}, p2/z, [x0]
 fcvt    z6.s, p2/m, z4.h
 fmul    z16.s, z6.s, z6.s
@@ -210,7 +209,7 @@ stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ptrue   p2.s, vl8
 ld1h    {z4.s}, p2/z, [x0]
-ptrue   p6.b
+ptrue   p6.s, vl16
 fcvt    z16.s, p6/m, z4.h
 fmul    z16.s, z16.s, z16.s
 fcvt    z16.h, p6/m, z16.s
@@ -265,8 +264,8 @@ mov     x29, sp
 ldr     q2, [x0]
 ldr     q4, 0x30
 ptrue   p6.s, vl4
-cmphi   p0.s, p6/z, z4.s, z2.s
-punpklo p0.h, p0.b
+cmphi   p8.s, p6/z, z4.s, z2.s
+punpklo p0.h, p8.b
 uunpklo z16.d, z2.s
 ld1d    {z16.d}, p0/z, [x0, z16.d, sxtw #0x3]
 str     z16, [x0, #0x2, mul vl]
@@ -279,8 +278,8 @@ mov     x29, sp
 ldr     q2, [x0]
 ldr     q4, 0x40
 ptrue   p6.s, vl4
-cmphi   p0.s, p6/z, z4.s, z2.s
-punpklo p0.h, p0.b
+cmphi   p8.s, p6/z, z4.s, z2.s
+punpklo p0.h, p8.b
 uunpklo z16.d, z2.s
 ld1d    {z16.d}, p0/z, [x0, z16.d, sxtw #0x3]
 ptrue   p0.d, vl4

@@ -37,6 +37,7 @@ fn alias(opcode: Opcode, [d, n, m, a]: &Registers) -> Opcode {
         t::ORR_Z if n == m => t::MOV_Z,
         t::AND_P if n == m => t::MOV_P_ZEROING,
         t::EOR_P if a == m => t::NOT_P,
+        t::EORS_P if a == m => t::NOTS_P,
         t::SEL_P if d == m => t::MOV_P_MERGING,
         t::SEL_Z if d == m => t::MOV_Z_MERGING,
         opcode => opcode,

@@ -6,8 +6,12 @@
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PRegSet, VReg};
 use smallvec::SmallVec;
 
-use super::regs::call_clobbers;
+use super::regs::{GOVERNING_PREDICATES, MASK, call_clobbers};
 use crate::mach::function::MachineInst;
+
+/// The mnemonics of the instructions that encode any predicate register as the governing predicate. The others encode
+/// only p0 to p7.
+const ANY_PREDICATE: [&str; 10] = ["and", "ands", "bic", "bics", "eor", "eors", "nots", "orrs", "ptest", "sel"];
 
 /// The properties of an instruction, except for its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,7 +249,9 @@ impl InstBuilder {
 
     /// Reads the register at [`Field::A`], which is the governing predicate in instructions of SVE.
     pub(super) fn a(self, from: VReg) -> Self {
-        self.operand(Field::A, Operand::reg_use(from))
+        let limited = from.class() == MASK && !ANY_PREDICATE.contains(&self.inst.opcode.name);
+        let constraint = if limited { OperandConstraint::Limit(GOVERNING_PREDICATES) } else { OperandConstraint::Reg };
+        self.operand(Field::A, Operand::new(from, constraint, OperandKind::Use, OperandPos::Early))
     }
 
     /// Sets the register at `field` to a physical register.

@@ -41,8 +41,8 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
     let mut pool = Pool::default();
     let mut allocated = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let lowered = optimise::optimise(lower::lower(&gvn(function), level, &mut pool)?);
-        let output = allocate(&lowered, &regs::environment(level))?;
+        let mut lowered = optimise::optimise(lower::lower(&gvn(function), level, &mut pool)?);
+        let output = allocate(&mut lowered, &regs::environment(level))?;
         allocated.push((lowered, output));
     }
     let mut functions = emit_all(&allocated, level, false)?;

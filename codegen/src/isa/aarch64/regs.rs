@@ -34,9 +34,10 @@ pub(super) const CALLEE_SAVED: [u8; 10] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 2
 /// Vector registers whose lower 64 bits are callee-saved.
 pub(super) const CALLEE_SAVED_VECTORS: [u8; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The number of predicate registers that may be allocated. Most instructions encode only p0 to p7 as their governing
-/// predicate.
-const PREDICATES: usize = 8;
+/// The number of predicate registers.
+const PREDICATES: usize = 16;
+/// Most instructions encode only p0 to p7 as their governing predicate.
+pub(super) const GOVERNING_PREDICATES: usize = 8;
 
 /// Returns the registers that a call clobbers, without the result register if `result` is set. All vector registers are
 /// clobbered, because a callee preserves only the lower 64 bits of v8 to v15. It preserves no predicate register.

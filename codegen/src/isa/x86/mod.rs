@@ -34,8 +34,8 @@ pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenE
     let mut pool = Pool::default();
     let mut functions = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let lowered = lower::lower(&gvn(function), level, &mut pool)?;
-        let output = allocate(&lowered, &regs::environment(level))?;
+        let mut lowered = lower::lower(&gvn(function), level, &mut pool)?;
+        let output = allocate(&mut lowered, &regs::environment(level))?;
         functions.push(emit::emit(&lowered, &output, level)?);
     }
     let stack = stack_depth(module, &functions)?;

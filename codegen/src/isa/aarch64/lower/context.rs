@@ -1,7 +1,7 @@
 //! The state of instruction selection, and builders for common kinds of instructions.
 
 use regalloc2::{Operand, RegClass, VReg};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::inst::{InstBuilder, MachInst, Opcode};
 use super::super::regs::{INT, MASK, VEC};
@@ -46,6 +46,8 @@ pub(super) struct Lower<'a> {
     pub(super) address_block: usize,
     /// The packed 16-bit elements of each vector that zero-extends them.
     pub(super) packed: FxHashMap<VReg, VReg>,
+    /// The values that are converted from half, with SVE. Without it, `packed` decides the conversion alone.
+    pub(super) halves: FxHashSet<Value>,
     /// For each splat: the scalar float that it repeats, and the machine block of the splat.
     pub(super) elements: FxHashMap<VReg, (VReg, usize)>,
     /// The 32-bit register that each extension to 64 bits extends, whether it is a sign extension, and its machine

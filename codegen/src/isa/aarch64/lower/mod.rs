@@ -23,7 +23,7 @@ mod values;
 mod vector;
 
 use regalloc2::VReg;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::folding::{ADDRESSING, folds};
 use super::inst::MachInst;
@@ -49,6 +49,7 @@ pub(super) fn lower(function: &Function, level: A64Level, pool: &mut Pool) -> Re
         addresses: FxHashMap::default(),
         address_block: 0,
         packed: FxHashMap::default(),
+        halves: if matches!(level, A64Level::Sve(_)) { half::converted(function) } else { FxHashSet::default() },
         elements: FxHashMap::default(),
         extensions: FxHashMap::default(),
         divided: None,
@@ -94,7 +95,7 @@ impl<'a> Lower<'a> {
             Op::Call(func, args) => self.call(*func, args, Some(ty)),
             Op::CallHelper(address, args) => self.call_helper(*address, args, true),
             Op::Load(mem, addr) => self.load(*mem, addr),
-            Op::LoadVector { mem, addr, mask } if self.sve() => self.sve_load(*mem, addr, *mask, ty),
+            Op::LoadVector { mem, addr, mask } if self.sve() => self.sve_load(*mem, addr, *mask, result),
             Op::LoadVector { mem, addr, mask } => self.load_vector(*mem, addr, *mask, ty),
             Op::Gather { base, index, scale, mask, .. } if self.sve() => self.sve_gather(*base, index, *scale, *mask, ty),
             Op::Gather { base, index, scale, mask, .. } => self.gather(*base, index, *scale, *mask, ty),

@@ -1,10 +1,11 @@
 //! Passes over machine instructions before register allocation: removal of unused instructions, shared sums, reuse of
-//! equal results, pairs of loads and stores, and loop-invariant code motion.
+//! equal results, pairs of loads and stores, loop-invariant code motion, and tests of predicates.
 //!
 //! The main purpose is to load vector constants less often. AArch64 has no memory operands, so instruction selection
 //! emits an instruction for each use of a constant.
 
 mod dead;
+mod flags;
 mod hoist;
 mod pairs;
 mod properties;
@@ -34,5 +35,6 @@ pub(super) fn optimise(function: MFunction<MachInst>) -> MFunction<MachInst> {
     reuse::reuse(&mut edit);
     pairs::pair(&mut edit);
     hoist::hoist(&mut edit);
+    flags::set(&mut edit);
     edit.finish()
 }

@@ -8,7 +8,7 @@ use crate::mach::edit::{Edit, EditInst};
 
 /// The numbers of live registers up to which a pass may keep another value alive: general, vector and predicate
 /// registers. The remaining registers are for copies of overwritten operands.
-pub(super) const MAX_LIVE_REGISTERS: [u32; 3] = [23, 27, 6];
+pub(super) const MAX_LIVE_REGISTERS: [u32; 3] = [23, 27, 12];
 
 pub(super) type Inst = EditInst<MachInst>;
 
@@ -30,7 +30,7 @@ pub(super) type Key = (Identity, SmallVec<[VReg; 4]>);
 pub(super) fn identity(inst: &Inst) -> Option<Identity> {
     let MachInst::Op(A64Inst { opcode, wide, regs, bits, pool, .. }) = inst.inst else { return None };
     let pure = pool.is_some() || is_pure(opcode.name);
-    let free = |constraint| matches!(constraint, OperandConstraint::Reg | OperandConstraint::Reuse(_));
+    let free = |constraint| matches!(constraint, OperandConstraint::Reg | OperandConstraint::Limit(_) | OperandConstraint::Reuse(_));
     let movable = pure && inst.defs().count() == 1 && inst.operands.iter().all(|operand| free(operand.constraint()));
     movable.then_some(Identity { word: opcode.word | bits, wide, pool, regs })
 }
@@ -43,7 +43,10 @@ pub(super) fn is_memory(name: &str) -> bool {
 /// Whether the instructions with a mnemonic access neither memory nor flags nor system registers. Comparisons of SVE
 /// write the flags, but no instruction reads them there, so they are pure.
 fn is_pure(name: &str) -> bool {
-    const OTHERS: [&str; 14] = ["cmp", "cmn", "fcmp", "csel", "fcsel", "cset", "dmb", "mrs", "adr", "blr", "ret", "brk", "ptest", "nots"];
+    const OTHERS: [&str; 18] = [
+        "cmp", "cmn", "fcmp", "csel", "fcsel", "cset", "dmb", "mrs", "adr", "blr", "ret", "brk", "ptest", "nots", "ands", "bics", "eors",
+        "orrs",
+    ];
     !is_memory(name) && !OTHERS.contains(&name)
 }
 

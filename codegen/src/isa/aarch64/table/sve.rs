@@ -12,11 +12,19 @@ opcodes! {
     PTRUE_E = vec("ptrue", "Gd.E, vl@", 0x2598_E000);
     PFALSE = one("pfalse", "Gd.b", 0x2518_E400);
     AND_P = one("and", "Gd.b, Ga/z, Gn.b, Gm.b", 0x2500_4000);
+    /// `and` that also sets the flags.
+    ANDS_P = one("ands", "Gd.b, Ga/z, Gn.b, Gm.b", 0x2540_4000);
     /// The decoder's name of `and` with two equal operands.
     MOV_P_ZEROING = one("mov", "Gd.b, Ga/z, Gn.b", 0x2500_4000);
     /// `n & !m`
     BIC_P = one("bic", "Gd.b, Ga/z, Gn.b, Gm.b", 0x2500_4010);
+    /// `bic` that also sets the flags.
+    BICS_P = one("bics", "Gd.b, Ga/z, Gn.b, Gm.b", 0x2540_4010);
     EOR_P = one("eor", "Gd.b, Ga/z, Gn.b, Gm.b", 0x2500_4200);
+    /// `eor` that also sets the flags.
+    EORS_P = one("eors", "Gd.b, Ga/z, Gn.b, Gm.b", 0x2540_4200);
+    /// Sets the flags.
+    ORRS_P = one("orrs", "Gd.b, Ga/z, Gn.b, Gm.b", 0x25C0_4000);
     /// `eor` with the governing predicate as the operand `m`. All lanes outside of `a` are clear in the result.
     NOT_P = one("not", "Gd.b, Ga/z, Gn.b", 0x2500_4200);
     /// `not` that also sets the flags.

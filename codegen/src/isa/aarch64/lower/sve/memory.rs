@@ -36,9 +36,11 @@ const STORES: [Contiguous; 4] = [
 ];
 
 impl Lower<'_> {
-    pub(in super::super) fn sve_load(&mut self, mem: Mem, addr: &Addr, mask: Option<Value>, ty: Type) -> VReg {
-        let mask = self.mask_reg(mask);
-        if mask.is_none() && matches!(mem, Mem::Elem(_)) && bytes(ty) == 16 {
+    /// Loads the vector `result`.
+    pub(in super::super) fn sve_load(&mut self, mem: Mem, addr: &Addr, mask: Option<Value>, result: Value) -> VReg {
+        let (ty, mask) = (self.ty(result), self.mask_reg(mask));
+        let simd = matches!(mem, Mem::Elem(_)) || mem == Mem::I16 && self.halves.contains(&result);
+        if mask.is_none() && simd && bytes(ty) == 16 {
             return self.load_vector(mem, addr, None, ty);
         }
         let builder = self.contiguous(LOADS[mem.bytes().ilog2() as usize], t::LOAD_Z, addr, mask, ty);
@@ -48,12 +50,13 @@ impl Lower<'_> {
     pub(in super::super) fn sve_store(&mut self, mem: Mem, addr: &Addr, value: Value, mask: Option<Value>) {
         let ty = self.ty(value);
         let active = self.mask_reg(mask);
-        if active.is_none() && matches!(mem, Mem::Elem(_)) && bytes(ty) == 16 {
+        let from = self.reg(value);
+        let simd = matches!(mem, Mem::Elem(_)) || mem == Mem::I16 && self.packed.contains_key(&from);
+        if active.is_none() && simd && bytes(ty) == 16 {
             return self.store_vector(mem, addr, value, None);
         }
-        let value = self.reg(value);
         let builder = self.contiguous(STORES[mem.bytes().ilog2() as usize], t::STORE_Z, addr, active, ty);
-        self.push(builder.d(value));
+        self.push(builder.d(from));
     }
 
     /// Returns an access without its data register. `whole` accesses a whole register without a predicate.

@@ -35,9 +35,19 @@ impl Lower<'_> {
         bytes(ty) == self.register_bytes()
     }
 
-    /// Returns a predicate with all bits set. It governs instructions on whole registers, with lanes of any size.
+    /// Returns a predicate that governs instructions on whole registers, with lanes of 32 or 64 bits. It is also the
+    /// mask with all lanes of 32 bits set, so that one register has both uses.
     fn all_lanes(&mut self) -> VReg {
-        self.result(InstBuilder::new(t::PTRUE_B))
+        self.first_lanes(self.register_bytes() / 4, false)
+    }
+
+    /// Returns a predicate that governs an instruction on a whole register.
+    fn all_lanes_for(&mut self, opcode: Opcode) -> VReg {
+        match opcode {
+            // Instructions on lanes of 8 or 16 bits.
+            t::MUL_ZB | t::MUL_ZH | t::MLA_ZB | t::MLA_ZH => self.result(InstBuilder::new(t::PTRUE_B)),
+            _ => self.all_lanes(),
+        }
     }
 
     /// Returns a predicate with the first lanes set.
@@ -67,14 +77,14 @@ impl Lower<'_> {
 
     /// Adds an instruction with merging predication that overwrites its first operand, for all lanes.
     fn z_binary(&mut self, opcode: Opcode, wide: bool, d: VReg, n: VReg) -> VReg {
-        let (all, to) = (self.all_lanes(), self.vec());
+        let (all, to) = (self.all_lanes_for(opcode), self.vec());
         self.push(InstBuilder::new(opcode).wide(wide).tied(d, to).a(all).n(n));
         to
     }
 
     /// Adds an instruction with merging predication that overwrites its summand `d`, for all lanes.
     fn z_accumulate(&mut self, opcode: Opcode, wide: bool, d: VReg, [n, m]: [VReg; 2]) -> VReg {
-        let (all, to) = (self.all_lanes(), self.vec());
+        let (all, to) = (self.all_lanes_for(opcode), self.vec());
         self.push(InstBuilder::new(opcode).wide(wide).tied(d, to).a(all).n(n).m(m));
         to
     }
