@@ -148,5 +148,5 @@ impl Sema<'_> {
 fn listed_sizes(language: &Language) -> String {
     let sizes: Vec<String> =
         (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size.to_string()).collect();
-    if sizes.is_empty() { String::new() } else { format!("; expected {}", sizes.join(" or ")) }
+    if sizes.is_empty() { String::new() } else { format!("; expected {}", sizes.join(", ")) }
 }
