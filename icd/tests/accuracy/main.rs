@@ -172,7 +172,8 @@ fn functions_are_within_their_bounds() {
                 info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, param, size, value, ret)).unwrap_or_default()
             };
             let (name, driver) = (info(CL_DEVICE_NAME), info(CL_DRIVER_VERSION));
-            report::write(&lines, &format!("{name}, driver version `{driver}`"), driver.contains("(CPU:"), &formats).expect("docs/accuracy.md");
+            report::write(&lines, &format!("{name}, driver version `{driver}`"), driver.contains("(CPU:"), &formats)
+                .expect("docs/accuracy.md");
         }
         assert_eq!(report::missing(&lines), Vec::<String>::new(), "docs/accuracy.md lacks lines: run with UPDATE_EXPECT=1");
     } else {
