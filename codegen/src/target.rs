@@ -81,6 +81,12 @@ pub struct IsaCaps {
     /// constants. If this is false, only some patterns are that cheap: those that move aligned 16-byte units, and those
     /// that repeat in each 16-byte unit.
     pub has_cheap_shuffles: bool,
+    /// Whether [`BinOp::Mul`](crate::vir::BinOp::Mul) is good code for `i64` vectors. If this is false, the producer of
+    /// vector IR should multiply halves instead. The upper halves of loop-invariant operands are then computed outside
+    /// of loops.
+    pub has_i64_multiply: bool,
+    /// Whether [`BinOp::MulBytes`](crate::vir::BinOp::MulBytes) is good code, in the same sense.
+    pub has_byte_multiply: bool,
     /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
     pub has_i64_conversions: bool,
     /// Whether there is a fused multiply-add for `f64`.
@@ -114,6 +120,8 @@ impl X86Level {
             has_gather: false,
             has_scatter: false,
             has_cheap_shuffles: false,
+            has_i64_multiply: false,
+            has_byte_multiply: false,
             has_i64_conversions: false,
             has_fma_f64: false,
             has_strong_memory_order: true,
@@ -129,6 +137,7 @@ impl X86Level {
             vector_registers: 32,
             has_scatter: true,
             has_cheap_shuffles: true,
+            has_i64_multiply: true,
             has_i64_conversions: true,
             ..AVX2
         };
@@ -155,6 +164,9 @@ impl A64Level {
                 has_gather: false,
                 has_scatter: false,
                 has_cheap_shuffles: true,
+                // The code generator's expansion is better, because it uses UMULL and MLA.
+                has_i64_multiply: true,
+                has_byte_multiply: true,
                 has_i64_conversions: true,
                 has_fma_f64: true,
                 has_strong_memory_order: false,

@@ -27,8 +27,8 @@
 //!   instead of 5.6 s.
 //! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 times the speed of NVIDIA's OpenCL. With rounding in
 //!   integer arithmetic instead of the pass, it runs at 0.79 times that speed.
-//! * `hoist_common`, `unify_latches`, `unsigned`, `offsets`: for CPUs only. The documentation of each pass describes
-//!   its benefit.
+//! * `hoist_common`, `unify_latches`, `exit_stores`, `unsigned`, `offsets`: for CPUs only. The documentation of each
+//!   pass describes its benefit.
 //! * `merge_bindings`, `split_bindings`: needed by kernels that otherwise exceed the limits for bindings.
 //! * `pairs`, `locks`, `fp_barriers` and `coarse_sines`: needed by devices without 64-bit integers, 64-bit atomics,
 //!   exact float arithmetic, or accurate sines.
@@ -43,6 +43,7 @@ pub(crate) mod constant_arrays;
 pub(crate) mod constant_loads;
 pub(crate) mod dce;
 mod driver;
+mod exit_stores;
 pub(crate) mod extra_buffers;
 pub(crate) mod fp_barriers;
 mod funnel_shifts;
@@ -208,6 +209,8 @@ pub const NATIVE: &[Step] = &[EachFunction(&[
     Step::Pass(&unsigned::PASS),
     IfChanged(&[Step::Pass(&unify_latches::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
     Steps(FEW_EXITS),
+    // After the exits are merged, so that fewer exits need copies of the stores.
+    IfChanged(&[Step::Pass(&exit_stores::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
     IfChanged(&[Step::Pass(&vectorize_memory::DEINTERLEAVED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
 ])];
 

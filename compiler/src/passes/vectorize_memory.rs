@@ -9,10 +9,11 @@
 //! If a work-item accesses the fields of a structure or the words of an array one by one, the accesses of neighbouring
 //! work-items have gaps. A device can access 16 bytes per lane with one instruction. Only accesses in the same region
 //! are merged. Merged loads move to the position of the first load, and merged stores move to the position of the last
-//! store. No instruction in between may jump, synchronise, or alias. The width is limited by the alignment and by 16
-//! bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). For CPUs, the limit is 64 bytes, and accesses
-//! need no alignment ([`DEINTERLEAVED`]). For shaders, expects the form that `resolve_pointers` and `shrink_int64`
-//! produce.
+//! store. No instruction in between may jump, synchronise, or alias. Accesses to other constant offsets from the same
+//! pointer do not alias: `a[0]++; a[1]++;` becomes one load and one store. The width is limited by the alignment and by
+//! 16 bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). For CPUs, the limit is 64 bytes, and
+//! accesses need no alignment ([`DEINTERLEAVED`]). For shaders, expects the form that `resolve_pointers` and
+//! `shrink_int64` produce.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -84,8 +85,17 @@ struct Merged {
     part: Type,
 }
 
+/// Accesses with the same key.
+#[derive(Default)]
+struct Group {
+    members: Vec<Member>,
+    /// For loads: the constant offsets of stores with the same key, after the first load. A load from such an offset
+    /// must not move to the position of the first load.
+    stored: Vec<u32>,
+}
+
 /// Groups of accesses that may still be extended.
-type Open = FxHashMap<Key, Vec<Member>>;
+type Open = FxHashMap<Key, Group>;
 
 /// Rewrites a kernel. Returns whether accesses were merged.
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: Widest) -> bool {
@@ -143,37 +153,40 @@ impl Finder<'_> {
             self.index += usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
             match inst.op {
                 Op::Load { ptr, align, volatile: false } => {
-                    let root = self.memory.root(ptr);
-                    self.close(&mut stores, |memory, other| may_alias(memory, root, other));
-                    if let Some(&result) = inst.results.first() {
-                        let ty = self.function.ty(result);
-                        if let Some((key, at)) = self.key(ptr, ty) {
-                            loads.entry(key).or_default().push(Member { index, at, align, ty });
+                    let Some(&result) = inst.results.first() else { continue };
+                    let (root, ty) = (self.memory.root(ptr), self.function.ty(result));
+                    let own = self.key(ptr, ty);
+                    self.close_aliasing(&mut stores, root, own.as_ref());
+                    if let Some((key, at)) = own {
+                        if loads.get(&key).is_some_and(|group| !self.is_free(&key, at, group.stored.iter().copied())) {
+                            self.close(&mut loads, |_, other| *other == key);
                         }
+                        loads.entry(key).or_default().members.push(Member { index, at, align, ty });
                     }
                 }
                 Op::Store { ptr, value, align, volatile: false } => {
-                    let root = self.memory.root(ptr);
-                    self.close(&mut loads, |memory, other| may_alias(memory, root, other));
-                    let ty = self.function.ty(value);
+                    let (root, ty) = (self.memory.root(ptr), self.function.ty(value));
                     let own = self.key(ptr, ty);
-                    let kept = own.as_ref().and_then(|(key, at)| {
-                        let members = stores.get(key)?;
-                        let step = self.bytes(key.ty)?;
-                        let is_free = members.iter().all(|member| member.at != *at && member.at.abs_diff(*at).is_multiple_of(step));
-                        is_free.then(|| stores.remove_entry(key)).flatten()
-                    });
-                    self.close(&mut stores, |memory, other| may_alias(memory, root, other));
-                    stores.extend(kept);
+                    if let Some((key, at)) = &own
+                        && let Some(mut group) = loads.remove(key)
+                    {
+                        // Loads before the store do not move below it.
+                        group.stored.push(*at);
+                        self.close(&mut loads, |memory, other| may_alias(memory, root, other.root));
+                        loads.insert(key.clone(), group);
+                    } else {
+                        self.close(&mut loads, |memory, other| may_alias(memory, root, other.root));
+                    }
+                    self.close_aliasing(&mut stores, root, own.as_ref());
                     if let Some((key, at)) = own {
-                        stores.entry(key).or_default().push(Member { index, at, align, ty });
+                        stores.entry(key).or_default().members.push(Member { index, at, align, ty });
                     }
                 }
                 _ => match self.memory.effect(inst) {
                     Effect::Nothing if inst.op.regions().is_empty() && !inst.op.is_terminator() => {}
                     Effect::Root(root) => {
-                        self.close(&mut loads, |memory, other| may_alias(memory, Some(root), other));
-                        self.close(&mut stores, |memory, other| may_alias(memory, Some(root), other));
+                        self.close(&mut loads, |memory, other| may_alias(memory, Some(root), other.root));
+                        self.close(&mut stores, |memory, other| may_alias(memory, Some(root), other.root));
                     }
                     Effect::Nothing | Effect::Anything | Effect::Synchronises => {
                         self.close(&mut loads, |_, _| true);
@@ -231,13 +244,30 @@ impl Finder<'_> {
         Some((Key { base, root: self.memory.root(ptr), terms: all.terms, ty }, all.constant))
     }
 
-    /// Closes the groups for whose root `may_alias` is true, and merges their accesses.
-    fn close(&mut self, open: &mut Open, may_alias: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
-        let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| may_alias(&self.memory, key.root)).collect();
+    /// Closes the groups of stores that an access may alias. An access with the same key and another constant offset
+    /// does not alias the group.
+    fn close_aliasing(&mut self, stores: &mut Open, root: Option<Root>, own: Option<&(Key, u32)>) {
+        let kept = own.and_then(|(key, at)| {
+            let is_free = self.is_free(key, *at, stores.get(key)?.members.iter().map(|member| member.at));
+            is_free.then(|| stores.remove_entry(key)).flatten()
+        });
+        self.close(stores, |memory, other| may_alias(memory, root, other.root));
+        stores.extend(kept);
+    }
+
+    /// Whether an access at a constant offset overlaps none of the accesses with the same key at other offsets.
+    fn is_free(&self, key: &Key, at: u32, mut others: impl Iterator<Item = u32>) -> bool {
+        let Some(step) = self.bytes(key.ty) else { return false };
+        others.all(|other| other != at && other.abs_diff(at).is_multiple_of(step))
+    }
+
+    /// Closes the groups with a key for which `closes` is true, and merges their accesses.
+    fn close(&mut self, open: &mut Open, closes: impl Fn(&MemoryUse<'_>, &Key) -> bool) {
+        let mut closed: Vec<(Key, Group)> = open.extract_if(|key, _| closes(&self.memory, key)).collect();
         // Sorts the groups, because the order of the map is not deterministic.
-        closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.index));
-        for (key, members) in closed {
-            self.join(&key, members);
+        closed.sort_unstable_by_key(|(_, group)| group.members.first().map(|member| member.index));
+        for (key, group) in closed {
+            self.join(&key, group.members);
         }
     }
 

@@ -10,12 +10,16 @@ use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, Mem, Op as VOp, Ty
 
 use super::abi::LaunchContext;
 use super::private::Place;
+use super::scalarize::{LaneOperand, Repeat};
 use super::shape::{Mode, elem};
 use super::uniformity::LaneShape;
 use super::value::{Comps, Regs, Val, scalar};
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Global, Scalar, Space, Type, Value, Var};
+
+/// The largest number of components of a store whose code for one lane is so short that it is repeated for all lanes.
+const SHORT_STORE: usize = 2;
 
 /// The address of an access.
 #[derive(Clone, Debug)]
@@ -375,9 +379,9 @@ impl Vectorizer<'_> {
 
     /// Loads with one scalar load for each active lane.
     fn load_each(&mut self, address: &Address, of: Scalar) -> Regs {
-        let addresses = self.lane_addresses(address);
+        let address = self.address_operand(address);
         let ty = Register::Scalar(elem(of));
-        self.each_lane(&[(Scalar::I64, addresses)], Some(of), &mut |this, scalars, _| {
+        self.each_lane_of(&[address], Some(of), Repeat::Unrolled, &mut |this, scalars, _| {
             Some(this.emit(ty, VOp::Load(memory(of), Addr::of(scalars[0]))))
         })
     }
@@ -493,9 +497,10 @@ impl Vectorizer<'_> {
     }
 
     fn store_each(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
-        let mut operands = vec![(Scalar::I64, self.lane_addresses(address))];
-        operands.extend(comps.iter().map(|regs| (of, regs.clone())));
-        self.each_lane(&operands, None, &mut |this, scalars, _| {
+        let mut operands = vec![self.address_operand(address)];
+        operands.extend(comps.iter().map(|regs| LaneOperand::Lanes(of, regs.clone())));
+        let repeat = if comps.len() <= SHORT_STORE { Repeat::Unrolled } else { Repeat::Loop };
+        self.each_lane_of(&operands, None, repeat, &mut |this, scalars, _| {
             for (index, &value) in (0_u32..).zip(&scalars[1..]) {
                 let addr = Addr::offset(scalars[0], (index * of.size()).cast_signed());
                 this.b.effect(VOp::Store(memory(of), addr, value));

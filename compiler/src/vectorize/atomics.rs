@@ -13,14 +13,15 @@
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
-    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
+    Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V,
 };
 
 use super::access::memory;
 use super::collective::Fold;
+use super::scalarize::{LaneOperand, Repeat};
 use super::shape::{Mode, elem};
 use super::uniformity::LaneShape;
-use super::value::{Regs, Val};
+use super::value::Val;
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
@@ -79,8 +80,11 @@ impl<'a> Vectorizer<'a> {
         if op != AtomicOp::Load && !unshared {
             self.prefetch_lines(pointer);
         }
-        let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
-        self.lane_by_lane(result, &operands, of, &mut |this, scalars| {
+        let values: Vec<Value> = value.into_iter().collect();
+        let is_one_operation = of.size() >= 4 && matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Xchg | AtomicOp::Store);
+        let is_short = unshared || is_one_operation || op == AtomicOp::Load;
+        let repeat = if is_short { Repeat::Unrolled } else { Repeat::Loop };
+        self.lane_by_lane(result, (pointer, &values), (of, repeat), &mut |this, scalars| {
             let value = scalars.get(1).copied();
             this.atomic_scalar(op, scalars[0], value, of, unshared)
         })
@@ -119,21 +123,20 @@ impl<'a> Vectorizer<'a> {
         if self.shape.lanes == 1 || self.is_uniform(pointer) {
             return;
         }
-        let pointers = self.regs(pointer, Mode::Varying);
-        let mark = self.frame.mark();
-        let at = self.spill(Scalar::I64, &pointers);
-        for lane in 0..self.shape.lanes {
-            let place = self.frame_addr(at + lane * Scalar::I64.size());
-            let place = self.emit(Register::I64, VOp::Load(Mem::Elem(Elem::I64), place));
-            self.b.effect(VOp::PrefetchWrite(Addr::of(place)));
-        }
-        self.frame.release(mark);
+        let address = self.address(pointer);
+        let operand = self.address_operand(&address);
+        let exec = self.masks.exec.take();
+        self.each_lane_of(&[operand], None, Repeat::Unrolled, &mut |this, scalars, _| {
+            this.b.effect(VOp::PrefetchWrite(Addr::of(scalars[0])));
+            None
+        });
+        self.masks.exec = exec;
     }
 
     pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
         let ty = Register::Scalar(elem(of).int());
         self.prefetch_lines(pointer);
-        self.lane_by_lane(result, &[pointer, expected, desired], of, &mut |this, scalars| {
+        self.lane_by_lane(result, (pointer, &[expected, desired]), (of, Repeat::Unrolled), &mut |this, scalars| {
             let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
             let expected = this.low_bits(of, expected);
             let op = VOp::AtomicCompareExchange(bits_in_memory(of), Addr::of(scalars[0]), expected, desired);
@@ -142,20 +145,32 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// Runs code for each active lane, or once if there is only one lane.
-    fn lane_by_lane(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ScalarLaneFn<'_, 'a>) -> Lowered<()> {
+    /// Runs code for each active lane, or once if there is only one lane. The operands are a pointer and values.
+    fn lane_by_lane(
+        &mut self,
+        result: Option<Value>,
+        (pointer, values): (Value, &[Value]),
+        (of, repeat): (Scalar, Repeat),
+        f: &mut ScalarLaneFn<'_, 'a>,
+    ) -> Lowered<()> {
         if self.shape.lanes == 1 {
-            let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
+            let scalars: Vec<V> = std::iter::once(&pointer).chain(values).map(|&operand| self.first(operand)).collect();
             if let (Some(made), Some(result)) = (f(self, &scalars)?, result) {
                 self.define(result, Val::Uniform(smallvec![made]));
             }
             return Ok(());
         }
-        let lists: Vec<(Scalar, Regs)> =
-            operands.iter().map(|&operand| (super::value::scalar(self.ir_ty(operand)), self.regs(operand, Mode::Varying))).collect();
+        let address = self.address(pointer);
+        let mut operands = vec![self.address_operand(&address)];
+        for &value in values {
+            operands.push(match self.val(value) {
+                Val::Uniform(list) => LaneOperand::Scalar(list[0]),
+                _ => LaneOperand::Lanes(super::value::scalar(self.ir_ty(value)), self.regs(value, Mode::Varying)),
+            });
+        }
         let mut failed = None;
         let wanted = result.filter(|result| self.forms.demanded_bits[result.index()] > 0);
-        let made = self.each_lane(&lists, wanted.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
+        let made = self.each_lane_of(&operands, wanted.map(|_| of), repeat, &mut |this, scalars, _| match f(this, scalars) {
             Ok(made) => made,
             Err(error) => {
                 failed = Some(error);

@@ -1,5 +1,10 @@
 //! Scalarisation of operations without vector instructions. The operands are stored to memory, and a loop iterates over
-//! the active lanes.
+//! the active lanes. Short code has no loop if all lanes are active:
+//!
+//! ```text
+//! branch all %m ─▶ lane 0; lane 1; ...                     ─▶ meet
+//!        └─ for each set bit of %m { the lane of the bit } ─▶ meet
+//! ```
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{
@@ -7,6 +12,7 @@ use wgcl_codegen::vir::{
     Value as V,
 };
 
+use super::access::Address;
 use super::shape::{Mode, elem};
 use super::value::Regs;
 use super::vectorizer::Vectorizer;
@@ -15,6 +21,42 @@ use crate::ir::Scalar;
 /// Emits code for one lane. The parameters are the lane's operands as scalars, and its index as an `i64`. Returns the
 /// result, or `None` for code without a result.
 pub(super) type LaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V], V) -> Option<V> + 'f;
+
+/// The number of lanes whose operands are loaded before the first of these lanes runs. A load waits for an earlier
+/// atomic operation, so the loads of several lanes wait together. More lanes would need more registers.
+const LANES_TOGETHER: u32 = 4;
+
+/// An operand of code for one lane.
+#[derive(Clone, Debug)]
+pub(super) enum LaneOperand {
+    /// A scalar that all lanes use.
+    Scalar(V),
+    /// A vector element for each lane.
+    Lanes(Scalar, Regs),
+    /// An address, and the stride in bytes from lane to lane.
+    Linear(V, i64),
+    /// An address, plus a signed 32-bit offset for each lane.
+    Based(V, Regs),
+}
+
+/// An operand whose vectors are in memory, at an offset in the arena.
+#[derive(Clone, Copy)]
+enum StoredOperand {
+    Scalar(V),
+    Lanes(Elem, u32),
+    Linear(V, i64),
+    Based(V, u32),
+}
+
+/// How code for one lane is repeated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// In a loop over the active lanes.
+    Loop,
+    /// Without a loop if all lanes are active. The code must be short, and must not contain control flow. The
+    /// benchmark `histogram_local` is 1.4 times as fast as with a loop (Zen 4, AVX-512 and AVX2).
+    Unrolled,
+}
 
 impl<'a> Vectorizer<'a> {
     /// Executes a scalar operation for each active lane, or once if the operands are uniform. `of` is the type of the
@@ -94,40 +136,37 @@ impl<'a> Vectorizer<'a> {
     /// Emits a loop over the active lanes, in order. In the code for a lane, a `bool` operand or result is an `i32` of
     /// 0 or 1.
     pub(super) fn each_lane(&mut self, operands: &[(Scalar, Regs)], result: Option<Scalar>, f: &mut LaneFn<'_, 'a>) -> Regs {
+        let operands: Vec<LaneOperand> = operands.iter().map(|(of, regs)| LaneOperand::Lanes(*of, regs.clone())).collect();
+        self.each_lane_of(&operands, result, Repeat::Loop, f)
+    }
+
+    /// Like [`Self::each_lane`], for all kinds of operands.
+    pub(super) fn each_lane_of(
+        &mut self,
+        operands: &[LaneOperand],
+        result: Option<Scalar>,
+        repeat: Repeat,
+        f: &mut LaneFn<'_, 'a>,
+    ) -> Regs {
         let mark = self.frame.mark();
-        let mut places: Vec<(Elem, u32)> = Vec::new();
-        for (of, regs) in operands {
-            let (of, regs) = if *of == Scalar::Bool { (Scalar::I32, self.bool_to_int(regs)) } else { (*of, regs.clone()) };
-            places.push((elem(of), self.spill(of, &regs)));
-        }
+        let stored: SmallVec<[StoredOperand; 4]> = operands.iter().map(|operand| self.stored_operand(operand)).collect();
         let to = result.map(|of| (elem(of), self.frame.scratch(elem(of).bytes() * self.shape.lanes)));
-        let bits = self.live_bits();
-        let (header, body, exit) = (self.b.block(), self.b.block(), self.b.block());
-        self.open_loop(header, [bits]);
-        let depth = self.depth();
-        let bits = self.block_param(header, Register::I32, depth);
-        self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(body, []), Target::new(exit, [])));
-        self.b.enter(body);
-        let lane = self.op(Register::I32, VOp::Un(VUn::Ctz, bits));
-        let lane = self.op(Register::I64, VOp::Cast(VCast::ZExt, lane));
-        let scalars: SmallVec<[V; 4]> = places
-            .iter()
-            .map(|&(element, at)| {
-                let addr = Addr { index: Some((lane, element.bytes() as u8)), ..self.frame_addr(at) };
-                self.emit(Register::Scalar(element), VOp::Load(Mem::Elem(element), addr))
-            })
-            .collect();
-        let made = f(self, &scalars, lane);
-        if let (Some((element, at)), Some(value)) = (to, made) {
-            let addr = Addr { index: Some((lane, element.bytes() as u8)), ..self.frame_addr(at) };
-            self.b.effect(VOp::Store(Mem::Elem(element), addr, value));
+        match self.masks.exec.clone() {
+            None if repeat == Repeat::Unrolled => self.unrolled_lanes(&stored, to, f),
+            Some(masks) if repeat == Repeat::Unrolled => {
+                let (full, rest, meet) = (self.b.block(), self.b.block(), self.b.block());
+                let all = self.all(&masks);
+                self.b.end(Terminator::Branch(all, Target::new(full, []), Target::new(rest, [])));
+                self.b.enter(full);
+                self.unrolled_lanes(&stored, to, f);
+                self.jump(meet, []);
+                self.b.enter(rest);
+                self.loop_over_lanes(&stored, to, f);
+                self.jump(meet, []);
+                self.b.enter(meet);
+            }
+            _ => self.loop_over_lanes(&stored, to, f),
         }
-        let one = self.i32(1);
-        let less = self.emit(Register::I32, VOp::Bin(VBin::Sub, bits, one));
-        let rest = self.emit(Register::I32, VOp::Bin(VBin::And, bits, less));
-        self.jump(header, [rest]);
-        self.close_loop();
-        self.b.enter(exit);
         let made = match (to, result) {
             (Some((_, at)), Some(Scalar::Bool)) => {
                 let ints = self.reload(Scalar::I32, at);
@@ -139,6 +178,104 @@ impl<'a> Vectorizer<'a> {
         };
         self.frame.release(mark);
         made
+    }
+
+    /// Returns an address as an operand.
+    pub(super) fn address_operand(&mut self, address: &Address) -> LaneOperand {
+        match address {
+            Address::Uniform(base) => LaneOperand::Scalar(*base),
+            Address::Linear(base, stride) => LaneOperand::Linear(*base, *stride),
+            Address::Based(base, offsets) => LaneOperand::Based(*base, offsets.clone()),
+            Address::Wide(_) | Address::ElementMajor(..) => LaneOperand::Lanes(Scalar::I64, self.lane_addresses(address)),
+        }
+    }
+
+    /// Stores the vectors of an operand to memory.
+    fn stored_operand(&mut self, operand: &LaneOperand) -> StoredOperand {
+        match operand {
+            LaneOperand::Scalar(value) => StoredOperand::Scalar(*value),
+            LaneOperand::Linear(base, stride) => StoredOperand::Linear(*base, *stride),
+            LaneOperand::Based(base, offsets) => StoredOperand::Based(*base, self.spill(Scalar::I32, offsets)),
+            LaneOperand::Lanes(Scalar::Bool, masks) => {
+                let ints = self.bool_to_int(masks);
+                StoredOperand::Lanes(Elem::I32, self.spill(Scalar::I32, &ints))
+            }
+            LaneOperand::Lanes(of, regs) => StoredOperand::Lanes(elem(*of), self.spill(*of, regs)),
+        }
+    }
+
+    /// Returns an operand of one lane. `lane` is the index of the lane, and `number` is the same index if it is known.
+    fn operand_of_lane(&mut self, operand: StoredOperand, lane: V, number: Option<u32>) -> V {
+        let place = |this: &Self, element: Elem, at: u32| match number {
+            Some(number) => this.frame_addr(at + number * element.bytes()),
+            None => Addr { index: Some((lane, element.bytes() as u8)), ..this.frame_addr(at) },
+        };
+        match operand {
+            StoredOperand::Scalar(value) => value,
+            StoredOperand::Lanes(element, at) => {
+                let place = place(self, element, at);
+                self.emit(Register::Scalar(element), VOp::Load(Mem::Elem(element), place))
+            }
+            StoredOperand::Based(base, at) => {
+                let place = place(self, Elem::I32, at);
+                let offset = self.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), place));
+                let offset = self.emit(Register::I64, VOp::Cast(VCast::SExt, offset));
+                self.emit(Register::I64, VOp::Bin(VBin::Add, base, offset))
+            }
+            StoredOperand::Linear(base, stride) => {
+                let offset = match number {
+                    Some(number) => self.i64(stride.wrapping_mul(i64::from(number)).cast_unsigned()),
+                    None => {
+                        let stride = self.i64(stride.cast_unsigned());
+                        self.emit(Register::I64, VOp::Bin(VBin::Mul, lane, stride))
+                    }
+                };
+                self.emit(Register::I64, VOp::Bin(VBin::Add, base, offset))
+            }
+        }
+    }
+
+    /// Emits the code of all lanes in sequence.
+    fn unrolled_lanes(&mut self, operands: &[StoredOperand], to: Option<(Elem, u32)>, f: &mut LaneFn<'_, 'a>) {
+        let lanes: Vec<u32> = (0..self.shape.lanes).collect();
+        for lanes in lanes.chunks(LANES_TOGETHER as usize) {
+            let mut loaded: Vec<(V, SmallVec<[V; 4]>)> = Vec::new();
+            for &number in lanes {
+                let lane = self.i64(u64::from(number));
+                loaded.push((lane, operands.iter().map(|&operand| self.operand_of_lane(operand, lane, Some(number))).collect()));
+            }
+            for ((lane, scalars), &number) in loaded.into_iter().zip(lanes) {
+                let made = f(self, &scalars, lane);
+                if let (Some((element, at)), Some(value)) = (to, made) {
+                    let addr = self.frame_addr(at + number * element.bytes());
+                    self.b.effect(VOp::Store(Mem::Elem(element), addr, value));
+                }
+            }
+        }
+    }
+
+    fn loop_over_lanes(&mut self, operands: &[StoredOperand], to: Option<(Elem, u32)>, f: &mut LaneFn<'_, 'a>) {
+        let bits = self.live_bits();
+        let (header, body, exit) = (self.b.block(), self.b.block(), self.b.block());
+        self.open_loop(header, [bits]);
+        let depth = self.depth();
+        let bits = self.block_param(header, Register::I32, depth);
+        self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(body, []), Target::new(exit, [])));
+        self.b.enter(body);
+        let lane = self.op(Register::I32, VOp::Un(VUn::Ctz, bits));
+        let lane = self.op(Register::I64, VOp::Cast(VCast::ZExt, lane));
+        let scalars: SmallVec<[V; 4]> = operands.iter().map(|&operand| self.operand_of_lane(operand, lane, None)).collect();
+        let made = f(self, &scalars, lane);
+        if let (Some((element, at)), Some(value)) = (to, made) {
+            let addr = Addr { index: Some((lane, element.bytes() as u8)), ..self.frame_addr(at) };
+            self.b.effect(VOp::Store(Mem::Elem(element), addr, value));
+        }
+        let one = self.i32(1);
+        let less = self.emit(Register::I32, VOp::Bin(VBin::Sub, bits, one));
+        let rest = self.emit(Register::I32, VOp::Bin(VBin::And, bits, less));
+        self.jump(header, [rest]);
+        self.close_loop();
+        self.b.enter(exit);
     }
 
     /// Converts masks to vectors of 0 and 1.

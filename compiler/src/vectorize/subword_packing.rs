@@ -192,7 +192,36 @@ impl Vectorizer<'_> {
         };
         let (a, b) = (self.operand_packed(a, &like)?, self.operand_packed(b, &like)?);
         let ty = self.b.ty(like.regs[0]);
-        Some(Packed { bits: like.bits, regs: self.zip(ty, &a, &b, |a, b| VOp::Bin(vop, a, b)) })
+        let regs = if vop == VBin::MulBytes && !self.shape.isa.caps().has_byte_multiply {
+            a.iter().zip(&b).map(|(&a, &b)| self.multiply_bytes(ty, a, b)).collect()
+        } else {
+            self.zip(ty, &a, &b, |a, b| VOp::Bin(vop, a, b))
+        };
+        Some(Packed { bits: like.bits, regs })
+    }
+
+    /// Multiplies bytes by products of 16-bit words. The low byte of a product depends only on the low bytes of its
+    /// factors:
+    ///
+    /// ```text
+    /// even bytes: a * b;    odd bytes: (a & 0xFF00) * (b >> 8)
+    /// ```
+    /// The shift of an operand that does not change in a loop is outside of the loop.
+    fn multiply_bytes(&mut self, ty: Register, a: V, b: V) -> V {
+        const EVEN: u64 = 0x00FF_00FF;
+        const ODD: u64 = 0xFF00_FF00;
+        // The operand that is defined in fewer loops is shifted.
+        let (a, b) = if self.def_site(a).0 < self.def_site(b).0 { (b, a) } else { (a, b) };
+        let (even, odd, eight) = (self.bits(ty, EVEN), self.bits(ty, ODD), self.bits(ty, 8));
+        let shifted = match self.constant_bits(b) {
+            Some(bits) => self.bits(ty, (bits & u64::from(u32::MAX)) >> 8),
+            None => self.op(ty, VOp::Bin(VBin::LShr, b, eight)),
+        };
+        let low = self.op(ty, VOp::Bin(VBin::MulWords, a, b));
+        let low = self.op(ty, VOp::Bin(VBin::And, low, even));
+        let upper = self.op(ty, VOp::Bin(VBin::And, a, odd));
+        let upper = self.op(ty, VOp::Bin(VBin::MulWords, upper, shifted));
+        self.op(ty, VOp::Bin(VBin::Or, low, upper))
     }
 
     /// Returns an operand in the packed form of `like`, or `None` if it is neither packed in the same way nor uniform.

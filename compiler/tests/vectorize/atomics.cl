@@ -21,3 +21,13 @@ kernel void local_histogram(global const uint *x, global int *bins) {
     barrier(CLK_LOCAL_MEM_FENCE);
     bins[get_global_id(0)] = part[i];
 }
+
+// In the loop, the lanes run without a loop over lanes while all of them are active.
+kernel void guarded_histogram(global const uint *x, global int *bins, uint size) {
+    local int part[64];
+    part[get_local_id(0)] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_global_id(0); i < size; i += get_global_size(0)) atomic_inc(&part[x[i] & 63]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    bins[get_global_id(0)] = part[get_local_id(0)];
+}

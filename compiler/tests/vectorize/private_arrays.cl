@@ -19,3 +19,15 @@ kernel void mixed_sizes(global const int *x, global int *z) {
     for (int k = 0; k < 4; k++) words[k] = x[i + k];
     z[i] = ((char *)words)[x[i] & 15];
 }
+
+// The lanes leave the inner loop in different iterations. The stores after the loop are vector stores in the loop.
+kernel void insertion(global const int *x, global int *z) {
+    int keys[8];
+    int i = get_global_id(0);
+    for (int k = 0; k < 8; k++) {
+        int key = x[i + k], at = k;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+    z[i] = keys[4];
+}
