@@ -51,7 +51,6 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
 }
 
 extern "C" fn at_exit() {
-    lifetime::begin_exit();
     // A panic must not unwind out of a function that C calls.
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {

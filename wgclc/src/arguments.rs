@@ -117,8 +117,8 @@ pub enum InstructionSet {
 }
 
 impl InstructionSet {
-    /// Returns the instruction set of the code generator. Fails for `Native` if the code generator does not support this
-    /// processor.
+    /// Returns the instruction set of the code generator. Fails for `Native` if the code generator does not support
+    /// this processor.
     fn isa(self) -> Result<Isa, &'static str> {
         Ok(match self {
             Self::Native => return Isa::detect().ok_or("wgcl does not generate code for this processor"),

@@ -1,8 +1,7 @@
 //! Locks and standard error at the end of the process.
 //!
 //! Windows ends all other threads before it runs exit handlers. A thread may have held any lock, which is then never
-//! released. On Windows, exit handlers therefore never wait for a lock. This includes Rust's lock of standard error,
-//! and the lock of the heap: exit handlers do not use the heap of the process (`icd/src/lifetime/exit_heap.rs`).
+//! released. On Windows, exit handlers therefore never wait for a lock. This includes Rust's lock of standard error.
 
 use std::fmt::Arguments;
 

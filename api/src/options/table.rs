@@ -112,8 +112,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::User,
         default: "1",
-        doc: "Whether wgcl requests the highest clocks from NVIDIA's driver on Linux. A request is made when a program \
-              submits commands, at most every 2 seconds, and lasts 5 seconds. Without requests, the driver lowers the \
+        doc: "Whether wgcl requests the highest clocks from NVIDIA's driver on Linux. wgcl sends a request when a program \
+              submits commands, at most every 2 seconds. A request lasts 5 seconds. Without requests, the driver lowers the \
               clocks of a GPU that is not always busy.",
     },
     OptionInfo {

@@ -307,12 +307,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     // Every pipeline must have the reported subgroup size. If the size may vary, subgroups are not supported.
     let subgroup_size = subgroup_size(&info, &facts, capabilities);
     let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && subgroup_size.is_some();
-    let exchange = match Options::get().exchange.as_deref() {
-        Some("0") => Some(false),
-        Some("1") => Some(true),
-        // The cost profile of the device decides.
-        _ => None,
-    };
+    // Without the option, the cost profile of the device decides.
+    let exchange = Options::get().exchange.as_deref().filter(|text| ["0", "1"].contains(text)).map(|text| text == "1");
     let (mut costs, defects) = costs_and_defects(&info, capabilities.spirv);
     costs.subgroup_coalescing = subgroups && exchange.unwrap_or(costs.subgroup_coalescing);
     let int64 = has_int64(features);

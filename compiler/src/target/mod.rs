@@ -140,8 +140,8 @@ pub struct Language {
     /// The subgroup sizes that a kernel may require, as the bitwise OR of the sizes. 0 if only the device selects the
     /// size.
     pub subgroup_sizes: u32,
-    /// The subgroup size that the user requests for kernels that do not require one (`WGCL_SUBGROUP`). Only code for CPUs
-    /// depends on it: it otherwise uses the number of lanes of a vector.
+    /// The subgroup size that the user requests for kernels that do not require one (`WGCL_SUBGROUP`). Only code for
+    /// CPUs depends on it: it otherwise uses the number of lanes of a vector.
     pub requested_subgroup_size: Option<u32>,
     /// Subgroups of a work-group make independent progress: a subgroup can wait for a value that another one writes.
     pub independent_subgroups: bool,
@@ -296,7 +296,8 @@ impl Target {
         self
     }
 
-    /// Returns the same device with the subgroup size `items`, one of its sizes, for kernels that do not require a size.
+    /// Returns the same device with the subgroup size `items` for kernels that do not require a size. `items` must be
+    /// one of its sizes.
     #[must_use]
     pub const fn with_requested_subgroups_of(mut self, items: u32) -> Self {
         self.language.subgroup_size = items;

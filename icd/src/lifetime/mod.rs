@@ -1,14 +1,10 @@
 //! Keeps the library loaded until the process ends, detects forked children, and registers exit handlers.
 
-#[cfg(windows)]
-mod exit_heap;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
-#[cfg(windows)]
-pub(crate) use exit_heap::begin_exit;
 #[cfg(unix)]
 pub(crate) use unix::{STAYS_LOADED, has_elevated_rights, watch};
 #[cfg(windows)]
@@ -19,10 +15,6 @@ pub(crate) use windows::{STAYS_LOADED, has_elevated_rights, library_folder, watc
 pub(crate) const fn library_folder() -> Option<std::path::PathBuf> {
     None
 }
-
-/// Prepares allocations in exit handlers. Unix ends no threads before it runs them.
-#[cfg(unix)]
-pub(crate) const fn begin_exit() {}
 
 /// Registers a function that the C library calls when the process ends.
 pub(crate) fn at_exit(function: extern "C" fn()) {
