@@ -15,8 +15,8 @@
 //! the cache. After the pass, all stores are vector stores. On a Zen 4, the benchmark `private_arrays` takes 0.66 of
 //! the time with AVX-512, and 0.72 with AVX2.
 //!
-//! A divergent exit must be followed by stores to the same addresses. Otherwise, each exit would need a branch. A variant
-//! of the benchmark's source with such branches took 1.8 times as long as the original without the pass.
+//! A divergent exit must be followed by stores to the same addresses. Otherwise, each exit would need a branch. A
+//! variant of the benchmark's source with such branches took 1.8 times as long as the original without the pass.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -70,8 +70,8 @@ impl Lower<'_> {
     pub(in super::super) fn all_active(&mut self, mask: Value) -> Cc {
         let (ty, mask) = (self.ty(mask), self.reg(mask));
         let lanes = self.lanes_of(ty);
-        // The flags of the complement are those of `ptest` on the complement. This is `nots`, but the register allocator
-        // can assign two registers to the two uses of `lanes`.
+        // The flags of the complement are those of `ptest` on the complement. This is `nots`, but the allocator can
+        // assign two registers to the two uses of `lanes`.
         self.result(InstBuilder::new(t::EORS_P).a(lanes).n(mask).m(lanes));
         Cc::Equal
     }
