@@ -38,6 +38,15 @@ fn build_for(words: &[u32], specialisation: &Specialisation, target: &Target) ->
     spirv::build(Source { words, specialisation }, &BuildOptions::default(), target)
 }
 
+/// Returns a function that returns a new id at each call, from 1 on.
+fn object_ids() -> impl FnMut() -> Option<ObjectId> {
+    let mut last = 0;
+    move || {
+        last += 1;
+        ObjectId::new(last)
+    }
+}
+
 /// Runs a kernel whose first argument is a buffer of `size` words, and returns the contents of the buffer. `more` are
 /// the further arguments.
 fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32, size: usize, more: &[Argument]) -> Vec<u32> {
@@ -57,11 +66,7 @@ fn run_with(
     let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
     let program = Program::new(&program.module, Settings::new(Stage::Built, &Target::full()));
     let mut memory = Memory::default();
-    let mut last = 0;
-    let mut name = || {
-        last += 1;
-        ObjectId::new(last)
-    };
+    let mut name = object_ids();
     let object = name().expect("a name");
     memory.insert(object, vec![0; size * 4], false);
     for bytes in objects {
@@ -184,11 +189,7 @@ fn pipe_storage_keeps_packets_between_launches() {
     let built = built.program.unwrap_or_else(|| panic!("{}", built.log));
     let program = Program::new(&built.module, Settings::new(Stage::Built, &Target::full()));
     let mut memory = Memory::default();
-    let mut last = 0;
-    let mut name = || {
-        last += 1;
-        ObjectId::new(last)
-    };
+    let mut name = object_ids();
     let object = name().expect("a name");
     memory.insert(object, vec![0; 24], false);
     let instance = program.instantiate(&mut memory, name).expect("names");

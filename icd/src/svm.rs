@@ -70,6 +70,12 @@ pub(crate) fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, a
     context.svm_alloc(flags, wanted, (size as u64, alignment)).map(std::ptr::with_exposed_provenance_mut)
 }
 
+/// Frees memory for clSVMFree or clSVMFreeARM.
+pub(crate) fn free(context: cl_context, pointer: *mut c_void) -> Result<()> {
+    handles::get::<Context>(context)?.svm_free(pointer.addr());
+    Ok(())
+}
+
 /// `clSVMAlloc`
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clSVMAlloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> *mut c_void {
@@ -79,10 +85,7 @@ pub(crate) unsafe extern "C" fn clSVMAlloc(context: cl_context, flags: cl_svm_me
 /// `clSVMFree`
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_void) {
-    let _ = crate::ffi::status("clSVMFree", || {
-        handles::get::<Context>(context)?.svm_free(pointer.addr());
-        Ok(())
-    });
+    let _ = crate::ffi::status("clSVMFree", || free(context, pointer));
 }
 
 /// A value that clSetKernelExecInfo sets.

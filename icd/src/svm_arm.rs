@@ -4,12 +4,12 @@
 use std::ffi::c_void;
 
 use wgcl_api::commands::svm_types::SvmApi;
-use wgcl_api::objects::context::Context;
 use wgcl_api::types::error::{Error, Result};
 
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
-use crate::handles;
-use crate::svm::{SvmFreeFn, Waits, alloc, enqueue_copy, enqueue_fill, enqueue_free, enqueue_map, enqueue_unmap, set_arg, set_exec_info};
+use crate::svm::{
+    SvmFreeFn, Waits, alloc, enqueue_copy, enqueue_fill, enqueue_free, enqueue_map, enqueue_unmap, free, set_arg, set_exec_info,
+};
 use wgcl_opencl_headers::{
     CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM_ARM, CL_KERNEL_EXEC_INFO_SVM_PTRS,
     CL_KERNEL_EXEC_INFO_SVM_PTRS_ARM, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags,
@@ -30,10 +30,7 @@ pub(crate) unsafe extern "C" fn clSVMAllocARM(
 /// `clSVMFreeARM`
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clSVMFreeARM(context: cl_context, pointer: *mut c_void) {
-    let _ = crate::ffi::status("clSVMFreeARM", || {
-        handles::get::<Context>(context)?.svm_free(pointer.addr());
-        Ok(())
-    });
+    let _ = crate::ffi::status("clSVMFreeARM", || free(context, pointer));
 }
 
 /// Returns the parameter of OpenCL 2.0 for a parameter of the extension.
