@@ -65,17 +65,19 @@ impl LaunchLimits {
 ///
 /// A device with unified memory creates no such pipelines, because an unneeded one takes CPU time from other work.
 pub(crate) fn prefetch_group_size(code: &Arc<Program<Gpu>>, kernel: &Kernel, key: &LaunchKey) {
-    if code.machine().capabilities.unified {
+    // Remainder groups at the edges of an NDRange are smaller, but the program has not changed its group size.
+    let size = key.kernel.enqueued_local_size;
+    if code.machine().capabilities.unified || key.kernel.local_size != size {
         return;
     }
     let keys = code.last_keys();
     let Some((_, previous)) = keys.iter().find(|(known, _)| known.name() == kernel.name()) else { return };
-    let size = previous.kernel.local_size;
-    if size == key.kernel.local_size {
+    let old = previous.kernel.enqueued_local_size;
+    if old == size {
         return;
     }
     for (other, known) in &keys {
-        let follows = other.name() != kernel.name() && known.kernel.local_size == size && !other.is_long();
+        let follows = other.name() != kernel.name() && known.kernel.enqueued_local_size == old && !other.is_long();
         if follows && other.group_independent() == kernel.group_independent() {
             code.compile_in_background(other, with_groups_of(known, key), Urgency::Hint);
         }
