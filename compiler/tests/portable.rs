@@ -355,17 +355,34 @@ fn all_within_limits(format: Format, target: &Target, jobs: Vec<Job>, least: usi
     assert!(accepted >= least, "{format:?}: only {accepted} kernels accepted");
 }
 
-/// DXC reads `1L` and `1uL` as 32-bit literals ([`wgcl_compiler::target::Defects::narrow_literals`]).
-#[test]
-fn hlsl_has_no_literals_of_64_bits() {
-    let text = "kernel void k(global long *a, global ulong2 *b)
-        { a[0] = 5000000000; a[1] = -1; a[2] = 1L << a[3]; b[0] = (ulong2)(0xFFFFFFFFFFFFFFFF, 7); }";
+/// Compiles a program with one kernel to HLSL for shader model 6.
+fn hlsl(text: &str) -> String {
     let (target, source) = (Target::dx12(), Source { text: text.to_owned(), ..Default::default() });
     let program = build::build(&source, &options::parse_options("").unwrap(), &target).program.unwrap();
     let kernel = program.module.functions.iter().find(|function| function.kernel.is_some()).unwrap();
     let shader = specialise(&program.module, &kernel.name, &key(kernel, [1, 1, 1]), &target).unwrap();
-    let text = print(&shader, Format::Hlsl, &target).unwrap();
+    print(&shader, Format::Hlsl, &target).unwrap()
+}
+
+/// DXC reads `1L` and `1uL` as 32-bit literals ([`wgcl_compiler::target::Defects::narrow_literals`]).
+#[test]
+fn hlsl_has_no_literals_of_64_bits() {
+    let text = hlsl(
+        "kernel void k(global long *a, global ulong2 *b)
+        { a[0] = 5000000000; a[1] = -1; a[2] = 1L << a[3]; b[0] = (ulong2)(0xFFFFFFFFFFFFFFFF, 7); }",
+    );
     let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
     let found = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with('L'));
     assert_eq!(found, None, "{text}");
+}
+
+/// naga's HLSL writer omits bitcasts of 64-bit integers. Without conversions, DXC reads signed operations as unsigned.
+#[test]
+fn hlsl_converts_the_operands_of_signed_operations_of_64_bits() {
+    for expression in ["x >> y", "min(x, y)", "x / y", "x % y", "x < y", "(float)x", "convert_int_sat(x)", "mul_hi(x, y)"] {
+        let text = hlsl(&format!("kernel void k(global long *a) {{ long x = a[0], y = a[1]; a[2] = {expression}; }}"));
+        assert!(text.replace("uint64_t(", "").contains("int64_t("), "{expression}:\n{text}");
+    }
+    let text = hlsl("kernel void k(global const int *a, global ulong *b) { b[0] = (ulong)a[0] >> b[1]; }");
+    assert!(text.contains("uint64_t(int64_t("), "{text}");
 }

@@ -268,6 +268,7 @@ impl<'a> Emitter<'a, '_> {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, Scalar::U32),
             (ScalarKind::Uint, _) => x,
+            (ScalarKind::Sint, width) => self.b.with_sign(x, ScalarKind::Uint, width),
             _ => self.b.bitcast(x, ScalarKind::Uint),
         }
     }
@@ -276,6 +277,7 @@ impl<'a> Emitter<'a, '_> {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, naga_u16()),
             (ScalarKind::Uint, _) => x,
+            (ScalarKind::Sint, width) => self.b.with_sign(x, ScalarKind::Sint, width),
             (kind, _) => self.b.bitcast(x, kind),
         }
     }

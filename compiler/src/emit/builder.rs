@@ -375,6 +375,12 @@ impl<'m> Builder<'m> {
         self.expr(Expression::As { expr, kind, convert: None })
     }
 
+    /// Changes the signedness of integers, and keeps their bits. naga's HLSL writer omits bitcasts of 64-bit integers,
+    /// and a signed operation without one is unsigned. A conversion to the same width has the same meaning.
+    pub(super) fn with_sign(&mut self, expr: Expr, kind: ScalarKind, width: u8) -> Expr {
+        if width == 8 { self.convert(expr, Scalar { kind, width }) } else { self.bitcast(expr, kind) }
+    }
+
     pub(super) fn convert(&mut self, expr: Expr, to: Scalar) -> Expr {
         self.expr(Expression::As { expr, kind: to.kind, convert: Some(to.width) })
     }

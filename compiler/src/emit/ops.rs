@@ -1,7 +1,7 @@
 //! Element-wise operations, chunk by chunk. A value consists of chunks of up to four lanes ([`super::builder::Val`]).
 //!
 //! 8- and 16-bit integers are `u32` with zero upper bits. Results that may overflow are masked, and operands of signed
-//! operations are sign-extended first. 64-bit integers are `u64`, and signed operations bitcast them to `i64`. Example:
+//! operations are sign-extended first. 64-bit integers are `u64`, and signed operations convert them to `i64`. Example:
 //! `add i8 %0, %1` becomes `(a + b) & 0xff`.
 
 use super::EmitError;
@@ -78,7 +78,7 @@ impl Emitter<'_, '_> {
     /// Converts an integer to a signed one: `i64`, or `i32` with sign extension of narrow integers.
     fn signed(&mut self, lanes: Lanes, x: Expr) -> Expr {
         if !lanes.is_narrow() {
-            return self.b.bitcast(x, ScalarKind::Sint);
+            return self.b.with_sign(x, ScalarKind::Sint, lanes.register().width);
         }
         let amount = self.b.same(Scalar::U32, u64::from(32 - lanes.bits()), lanes.count);
         let high = self.b.shl(x, amount);
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
 
     /// Converts a signed integer to its unsigned representation.
     fn unsigned(&mut self, lanes: Lanes, x: Expr) -> Expr {
-        let x = self.b.bitcast(x, ScalarKind::Uint);
+        let x = self.b.with_sign(x, ScalarKind::Uint, lanes.register().width);
         self.mask(lanes, x)
     }
 
@@ -292,7 +292,7 @@ impl Emitter<'_, '_> {
         } else {
             x
         };
-        self.b.bitcast(x, ScalarKind::Sint)
+        self.b.with_sign(x, ScalarKind::Sint, lanes.register().width)
     }
 
     pub(super) fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Val, EmitError> {

@@ -70,9 +70,9 @@ impl Emitter<'_, '_> {
         self.exchange_loop(key, pointer, |this, raw| {
             let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
             if matches!(op, AtomicOp::SMin | AtomicOp::SMax) {
-                let (a, b) = (this.b.bitcast(raw, ScalarKind::Sint), this.b.bitcast(operand, ScalarKind::Sint));
+                let [a, b] = [raw, operand].map(|x| this.b.with_sign(x, ScalarKind::Sint, key.slot.width));
                 let new = this.b.math(fun, &[a, b]);
-                this.b.bitcast(new, ScalarKind::Uint)
+                this.b.with_sign(new, ScalarKind::Uint, key.slot.width)
             } else {
                 this.b.math(fun, &[raw, operand])
             }
@@ -173,9 +173,9 @@ impl Emitter<'_, '_> {
         let old = self.load_raw_any(address, shape)?;
         let Some(x) = operand else { return Ok(single(old)) };
         let signed = |e: &mut Self, fun| {
-            let (a, b) = (e.b.bitcast(old, ScalarKind::Sint), e.b.bitcast(x, ScalarKind::Sint));
+            let [a, b] = [old, x].map(|x| e.b.with_sign(x, ScalarKind::Sint, shape.size));
             let r = e.b.math(fun, &[a, b]);
-            e.b.bitcast(r, ScalarKind::Uint)
+            e.b.with_sign(r, ScalarKind::Uint, shape.size)
         };
         let new = match op {
             AtomicOp::Add => self.b.add(old, x),
