@@ -58,10 +58,8 @@ impl HostAllocation {
         if whole >= LARGE {
             static COUNT: AtomicUsize = AtomicUsize::new(0);
             let before = start_offset(COUNT.fetch_add(1, Ordering::Relaxed));
-            let pages = Pages::new(before.checked_add(whole)?)?;
-            // SAFETY: the pages hold `before + whole` bytes.
-            let start = unsafe { pages.start().add(before) };
-            return Some(Self { start, size, origin: Origin::Pages(pages) });
+            let pages = Pages::new(before, whole)?;
+            return Some(Self { start: pages.start(), size, origin: Origin::Pages(pages) });
         }
         let layout = Layout::from_size_align(whole, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.

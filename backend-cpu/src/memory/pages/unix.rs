@@ -8,14 +8,18 @@ use super::{HUGE_PAGE, rounded};
 /// has a page fault every 4 KiB.
 #[derive(Debug)]
 pub(in crate::memory) struct Pages {
+    /// The first byte of the allocation.
     start: NonNull<u8>,
+    /// The mapped pages.
+    pages: NonNull<u8>,
     size: usize,
 }
 
 impl Pages {
-    /// Maps pages for `size` bytes, aligned to a huge page. Returns `None` if the system has not enough memory.
-    pub(in crate::memory) fn new(size: usize) -> Option<Self> {
-        let size = rounded(size)?;
+    /// Maps pages for `size` bytes that begin `offset` bytes after the start of a huge page. Returns `None` if the
+    /// system has not enough memory.
+    pub(in crate::memory) fn new(offset: usize, size: usize) -> Option<Self> {
+        let size = rounded(offset.checked_add(size)?)?;
         let asked = size.checked_add(HUGE_PAGE)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: maps new pages at an address that the system chooses.
@@ -40,7 +44,9 @@ impl Pages {
         unsafe {
             libc::madvise(start, size, libc::MADV_HUGEPAGE)
         };
-        Some(Self { start: NonNull::new(start.cast())?, size })
+        let pages = NonNull::new(start)?.cast();
+        // SAFETY: the pages hold `offset` bytes and the allocation.
+        Some(Self { start: unsafe { pages.add(offset) }, pages, size })
     }
 
     /// The first byte.
@@ -52,6 +58,6 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: mapped with this size, and unmapped once.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
+        unsafe { libc::munmap(self.pages.as_ptr().cast(), self.size) };
     }
 }

@@ -70,33 +70,36 @@ fn large_page() -> Option<usize> {
 /// Pages, and the address range that contains them.
 #[derive(Debug)]
 pub(in crate::memory) struct Pages {
+    /// The first byte of the allocation.
     start: NonNull<u8>,
     /// The first reserved address.
     reserved: NonNull<u8>,
 }
 
 impl Pages {
-    /// Commits pages for `size` bytes, aligned to a huge page. Returns `None` if the system has not enough memory.
-    pub(in crate::memory) fn new(size: usize) -> Option<Self> {
-        let size = rounded(size)?;
-        let has_large_pages = size.is_multiple_of(HUGE_PAGE) && large_page().is_some();
-        // The allocation fails if the physical memory is fragmented.
-        has_large_pages.then(|| Self::large(size)).flatten().or_else(|| Self::small(size))
+    /// Commits pages for `size` bytes that begin `offset` bytes after the start of a huge page. Returns `None` if the
+    /// system has not enough memory.
+    pub(in crate::memory) fn new(offset: usize, size: usize) -> Option<Self> {
+        // The allocation of large pages fails if the physical memory is fragmented.
+        large_page().and_then(|_| Self::large(offset, size)).or_else(|| Self::small(offset, size))
     }
 
-    /// Allocates large pages. `size` must be a multiple of [`HUGE_PAGE`].
-    fn large(size: usize) -> Option<Self> {
-        let start = allocated(ptr::null(), size, MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES)?;
-        Some(Self { start, reserved: start })
+    /// Allocates large pages. Returns `None` if they would exceed the size by more than an eighth.
+    fn large(offset: usize, size: usize) -> Option<Self> {
+        let whole = rounded(offset.checked_add(size)?).filter(|whole| whole.is_multiple_of(HUGE_PAGE))?;
+        let reserved = allocated(ptr::null(), whole, MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES)?;
+        // SAFETY: the pages hold `offset` bytes and the allocation.
+        Some(Self { start: unsafe { reserved.add(offset) }, reserved })
     }
 
-    /// Commits small pages in a larger range of reserved addresses.
-    fn small(size: usize) -> Option<Self> {
-        let asked = size.checked_add(HUGE_PAGE)?;
+    /// Commits small pages in a larger range of reserved addresses. The system counts committed pages even if they are
+    /// not used. Only the pages of the allocation are therefore committed.
+    fn small(offset: usize, size: usize) -> Option<Self> {
+        let asked = size.checked_add(offset)?.checked_add(HUGE_PAGE)?;
         let reserved = allocated(ptr::null(), asked, MEM_RESERVE)?;
         let before = reserved.as_ptr().addr().next_multiple_of(HUGE_PAGE) - reserved.as_ptr().addr();
-        // SAFETY: `before` is at most `HUGE_PAGE`, so the range is reserved.
-        let start = unsafe { reserved.add(before) };
+        // SAFETY: `before` is less than `HUGE_PAGE`, so the range is reserved.
+        let start = unsafe { reserved.add(before + offset) };
         // If the system has not enough memory, the drop of `pages` releases the range.
         let pages = Self { start, reserved };
         allocated(start.as_ptr().cast(), size, MEM_COMMIT).map(|_| pages)
@@ -126,8 +129,8 @@ mod tests {
     use super::{HUGE_PAGE, Pages, enable_privilege, large_page};
 
     /// Writes to the first and the last byte, and checks the alignment.
-    fn use_pages(pages: &Pages, size: usize) {
-        assert!(pages.start().as_ptr().addr().is_multiple_of(HUGE_PAGE));
+    fn use_pages(pages: &Pages, offset: usize, size: usize) {
+        assert_eq!(pages.start().as_ptr().addr() % HUGE_PAGE, offset);
         // SAFETY: the pages have this size, and only this function uses them.
         unsafe {
             assert_eq!((pages.start().read(), pages.start().add(size - 1).read()), (0, 0));
@@ -138,13 +141,17 @@ mod tests {
 
     #[test]
     fn both_kinds_of_pages_can_be_used() {
-        let size = 2 * HUGE_PAGE;
-        use_pages(&Pages::small(size).expect("small pages"), size);
-        use_pages(&Pages::new(size).expect("pages"), size);
+        let sizes = [(0, 2 * HUGE_PAGE), (5 << 10, 2 * HUGE_PAGE - (5 << 10)), (60 << 10, 2 * HUGE_PAGE + 128)];
+        for (offset, size) in sizes {
+            use_pages(&Pages::small(offset, size).expect("small pages"), offset, size);
+            use_pages(&Pages::new(offset, size).expect("pages"), offset, size);
+        }
         // The kind of pages depends on the privileges of the user who runs the test.
         assert_eq!(large_page().is_some(), enable_privilege());
         if large_page().is_some() {
-            Pages::large(size).into_iter().for_each(|pages| use_pages(&pages, size));
+            for (offset, size) in sizes {
+                Pages::large(offset, size).into_iter().for_each(|pages| use_pages(&pages, offset, size));
+            }
         }
     }
 }
