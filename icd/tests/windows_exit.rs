@@ -13,6 +13,9 @@ mod common;
 #[cfg(windows)]
 #[path = "windows_exit/parent.rs"]
 mod parent;
+#[cfg(windows)]
+#[path = "windows_exit/wine.rs"]
+mod wine;
 
 #[cfg(windows)]
 fn main() -> std::process::ExitCode {

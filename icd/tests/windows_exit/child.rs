@@ -11,6 +11,8 @@ use windows_sys::Win32::System::Threading::ExitProcess;
 
 use super::common::library_under_test;
 use super::common::objects::Context;
+use super::parent::REPORT;
+use super::wine;
 
 /// The exit status that a child passes to `exit` or `ExitProcess`.
 pub const STATUS: i32 = 5;
@@ -22,6 +24,9 @@ const ITEMS: usize = 1 << 18;
 pub fn run(way: &str) -> ExitCode {
     if way == "unload_unused" {
         return if unload(1) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    if let Ok(path) = std::env::var(REPORT) {
+        wine::open_report(&path);
     }
     use_opencl();
     match way {

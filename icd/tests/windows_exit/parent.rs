@@ -1,13 +1,18 @@
 //! Starts the children, and checks how they end.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use super::child::STATUS;
+use super::wine;
 
 /// The environment variable that contains the name of a [`Way`].
 pub const WAY: &str = "WGCL_TEST_EXIT";
+
+/// The environment variable that contains the path for [`wine::open_report`].
+pub const REPORT: &str = "WGCL_TEST_EXIT_REPORT";
 
 /// A way in which a child process ends.
 struct Way {
@@ -64,28 +69,53 @@ pub fn run() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// The maximum number of children that are started because Wine ended the previous one too early.
+const TRIES: u32 = 5;
+
 fn end_of_child(way: &Way) -> Result<(), String> {
+    for _ in 0..TRIES {
+        if let Some(text) = run_child(way)? {
+            return if way.option.is_some() { check_output(way, &text) } else { Ok(()) };
+        }
+    }
+    Err(format!("the exit handlers of the library returned in none of {TRIES} processes"))
+}
+
+/// The file that receives the output of a child. The output of a child that hangs is available, too.
+fn output_file() -> PathBuf {
+    std::env::temp_dir().join(format!("wgcl-exit-{}.txt", std::process::id()))
+}
+
+/// Runs a child and returns its output. Returns `None` if Wine ended the process before the exit handlers had returned.
+fn run_child(way: &Way) -> Result<Option<String>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    // Redirect all output to a file, so that the output of a child that hangs is available, too.
-    let output = std::env::temp_dir().join(format!("wgcl-exit-{}.txt", std::process::id()));
-    let trace = output.with_extension("json");
+    let output = output_file();
     let mut command = Command::new(program);
     command.env(WAY, way.name).stdin(Stdio::null());
     if let Some(option) = way.option {
-        command.env(option, "1").stderr(File::create(&output).map_err(|error| error.to_string())?);
+        command
+            .env(option, "1")
+            .env(REPORT, output.with_extension("end"))
+            .stderr(File::create(&output).map_err(|error| error.to_string())?);
         if option == "WGCL_STATS" {
-            command.env("WGCL_TRACE", &trace);
+            command.env("WGCL_TRACE", output.with_extension("json"));
         }
     }
     wait(&mut command.spawn().map_err(|error| error.to_string())?, way.status)?;
-    let Some(option) = way.option else { return Ok(()) };
+    if way.option.is_none() {
+        return Ok(Some(String::new()));
+    }
     let text = std::fs::read(&output).map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&text);
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok((!wine::is_wine() || wine::has_returned(&output.with_extension("end"))).then_some(text))
+}
+
+fn check_output(way: &Way, text: &str) -> Result<(), String> {
     if let Some(missing) = way.prints.iter().find(|texts| !texts.iter().any(|part| text.contains(part))) {
         return Err(format!("did not print {missing:?}:\n{text}"));
     }
-    if option == "WGCL_STATS" {
-        let events: Vec<serde_json::Value> = std::fs::read(&trace)
+    if way.option == Some("WGCL_STATS") {
+        let events: Vec<serde_json::Value> = std::fs::read(output_file().with_extension("json"))
             .map_err(|error| error.to_string())
             .and_then(|trace| serde_json::from_slice(&trace).map_err(|error| format!("the trace is invalid: {error}")))?;
         if !events.iter().any(|event| event["cat"] == "command") {
