@@ -10,8 +10,8 @@ use std::thread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{
-    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore,
-    HardwareFacts, HostTarget, LoadedProgram, Memory, Progress, SharedPayload, Times,
+    Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExportedMemory, ExternalMemory,
+    ExternalSemaphore, HardwareFacts, HostTarget, LoadedProgram, Memory, Progress, SharedPayload, Times,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::types::host_memory::HostRegion;
@@ -54,6 +54,8 @@ pub struct WgpuDevice {
     target: Target,
     /// Kinds of external memory that can be imported.
     importable: Vec<ExternalMemory>,
+    /// Whether memory can be exported as opaque file descriptors.
+    exports_memory: bool,
     /// Kinds of semaphores that can be shared with other APIs.
     shareable: Vec<ExternalSemaphore>,
     open: OnceLock<BackendResult<Open>>,
@@ -140,6 +142,7 @@ impl WgpuDevice {
             hardware: OnceLock::new(),
             target,
             importable: properties::importable(&adapter, capabilities),
+            exports_memory: properties::exports_memory(&adapter, capabilities),
             shareable: properties::shareable(&adapter, capabilities),
             capabilities,
             adapter,
@@ -310,6 +313,14 @@ impl Device for WgpuDevice {
         }
         let memory: Arc<dyn Memory> = WgpuMemory::import_fd(&open.gpu, kind, fd, size, open.messages.clone())?;
         Ok(memory)
+    }
+
+    fn export_memory(&self, size: u64) -> BackendResult<Option<ExportedMemory>> {
+        if !self.exports_memory || size > self.properties.max_allocation {
+            return Ok(None);
+        }
+        let open = self.open()?;
+        WgpuMemory::exportable(&open.gpu, size, open.messages.clone()).map(Some)
     }
 
     fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {

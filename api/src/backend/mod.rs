@@ -115,6 +115,17 @@ impl ExternalMemory {
     }
 }
 
+/// Memory of a device that another API can import.
+#[derive(Debug)]
+pub struct ExportedMemory {
+    /// The memory of the device.
+    pub memory: Arc<dyn Memory>,
+    /// An opaque file descriptor ([`ExternalMemory::OpaqueFd`]), which the caller owns.
+    pub fd: i32,
+    /// The size of the allocation in bytes, which an import requires.
+    pub allocated: u64,
+}
+
 /// The handle type of a shared semaphore: cl_external_semaphore_handle_type_khr. The values are those of the
 /// specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -599,6 +610,15 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn import_memory(&self, kind: ExternalMemory, fd: i32, size: u64) -> BackendResult<Arc<dyn Memory>> {
         let _ = (kind, fd, size);
         Err(BackendError::Other("external memory is not supported".to_owned()))
+    }
+    /// Creates `size` bytes of memory that another API on the same device can import. Returns `None` if the device
+    /// cannot export memory.
+    ///
+    /// # Errors
+    /// If the allocation fails.
+    fn export_memory(&self, size: u64) -> BackendResult<Option<ExportedMemory>> {
+        let _ = size;
+        Ok(None)
     }
     /// The external semaphore handle types that the device can import and export.
     fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {

@@ -4,6 +4,10 @@
 //! A shared memory object has its own memory. An acquire copies the contents of the OpenGL or EGL object to this
 //! memory, and a release copies them back. A release copies nothing if no command has written the memory since the
 //! acquire. The C ABI implements [`GraphicsObject`], because only it calls OpenGL.
+//!
+//! If OpenGL can import memory of the queue's device, the copies stay on the device: OpenGL copies between the object
+//! and [`TransferMemory`], and the queue copies between this memory and that of the memory object. Otherwise, the
+//! contents pass through host memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +23,7 @@ use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, HostData, MemFlags, Store, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
-use crate::types::graphics::{Graphics, GraphicsApi, GraphicsObject};
+use crate::types::graphics::{Graphics, GraphicsApi, GraphicsObject, TransferMemory};
 use crate::types::lock::{Mutex, Rank};
 
 impl GraphicsApi {
@@ -139,20 +143,113 @@ impl HostTarget for Staging {
 /// A function that makes the copies of an acquire wait for the application's OpenGL commands.
 pub type BeforeAcquire = Box<dyn FnOnce() -> BackendResult<()> + Send>;
 
-/// The memory of a shared object, and its staging memory for one command.
+/// The memory between an object of OpenGL and the memory of a device, for one command.
+#[derive(Clone)]
+enum Intermediate {
+    Host(Arc<Staging>),
+    Device(Arc<TransferMemory>),
+}
+
+/// A copy between the memory of a shared object and the object.
 struct Copy {
     buffer: Arc<Buffer>,
     graphics: Arc<dyn GraphicsObject>,
-    staging: Arc<Staging>,
+    intermediate: Intermediate,
 }
 
 impl Copy {
+    fn size(&self) -> u64 {
+        self.buffer.store().size()
+    }
+
     fn access(&self, access: AccessMode) -> BufferAccess {
-        buffer_access(&self.buffer, 0..self.buffer.store().size(), access)
+        buffer_access(&self.buffer, 0..self.size(), access)
+    }
+
+    /// The second part of an acquire: from the intermediate memory to the memory object.
+    fn into_buffer(self) -> PendingCommand {
+        let (regions, access) = (self.regions(), self.access(AccessMode::Overwrite));
+        match self.intermediate {
+            Intermediate::Host(staging) => PendingCommand::new(Operation::Write(self.buffer, staging, regions), vec![access]),
+            Intermediate::Device(memory) => {
+                let read = buffer_access(&memory.buffer, 0..memory.buffer.size(), AccessMode::Read);
+                PendingCommand::new(Operation::Copy(memory.buffer.clone(), self.buffer, regions), vec![read, access])
+            }
+        }
+    }
+
+    /// The first part of a release: from the memory object to the intermediate memory.
+    fn from_buffer(&self) -> Result<PendingCommand> {
+        let (buffer, regions, access) = (self.buffer.clone(), self.regions(), self.access(AccessMode::Read));
+        Ok(match &self.intermediate {
+            Intermediate::Host(staging) => {
+                *staging.0.lock() = zeroed(self.size())?;
+                PendingCommand::new(Operation::Read(buffer, staging.clone(), regions), vec![access])
+            }
+            Intermediate::Device(memory) => {
+                let overwrite = buffer_access(&memory.buffer, 0..memory.buffer.size(), AccessMode::Overwrite);
+                PendingCommand::new(Operation::Copy(buffer, memory.buffer.clone(), regions), vec![access, overwrite])
+            }
+        })
     }
 
     fn regions(&self) -> Vec<CopyRegion> {
-        vec![CopyRegion { buffer: 0, host: 0, size: self.buffer.store().size() }]
+        vec![CopyRegion { buffer: 0, host: 0, size: self.size() }]
+    }
+
+    /// Returns the part that OpenGL executes.
+    fn transfer(&self) -> Transfer {
+        Transfer { object: self.graphics.clone(), intermediate: self.intermediate.clone(), size: self.size() }
+    }
+}
+
+/// A copy between an object of OpenGL and the intermediate memory.
+struct Transfer {
+    object: Arc<dyn GraphicsObject>,
+    intermediate: Intermediate,
+    size: u64,
+}
+
+impl Transfer {
+    fn read_object(self) -> BackendResult<()> {
+        match self.intermediate {
+            Intermediate::Host(staging) => {
+                let mut bytes = zeroed(self.size).map_err(|_| BackendError::OutOfHostMemory)?;
+                self.object.read(&mut bytes)?;
+                *staging.0.lock() = bytes;
+                Ok(())
+            }
+            Intermediate::Device(memory) => memory.imported.read_object(),
+        }
+    }
+
+    fn write_object(self) -> BackendResult<()> {
+        match self.intermediate {
+            Intermediate::Host(staging) => {
+                let bytes = std::mem::take(&mut *staging.0.lock());
+                self.object.write(bytes)
+            }
+            Intermediate::Device(memory) => memory.imported.write_object(),
+        }
+    }
+}
+
+impl TransferMemory {
+    /// Creates memory of a device, and imports it into OpenGL. Returns `None` if that is not possible.
+    fn new(context: &Arc<Context>, device: usize, object: &dyn GraphicsObject, size: u64) -> Option<Self> {
+        let backend = context.devices().get(context.memory_owner(device))?.backend();
+        let create = || {
+            let Some(exported) = backend.export_memory(size)? else { return Ok(None) };
+            let imported = object.import(exported.fd, exported.allocated, size)?;
+            Ok::<_, BackendError>(Some((exported.memory, imported)))
+        };
+        let (memory, imported) = create()
+            .inspect_err(|error| tracing::debug!("an OpenGL object of {size} bytes is copied through host memory: {error}"))
+            .ok()??;
+        let store = Store::imported(context, size, vec![device], memory);
+        let buffer = Buffer::of_store(MemFlags::READ_WRITE, store, 0, size, None);
+        tracing::debug!("an OpenGL object of {size} bytes is copied on the device");
+        Some(Self { device, buffer, imported })
     }
 }
 
@@ -170,23 +267,17 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_wait_list_with_syncs(wait_list)?;
         let copies = self.copies(api, objects)?;
-        let jobs: Vec<_> = copies.iter().map(|copy| (copy.graphics.clone(), copy.staging.clone(), copy.buffer.store().size())).collect();
+        let transfers: Vec<_> = copies.iter().map(Copy::transfer).collect();
         let read = move || {
             before.map_or(Ok(()), |before| before())?;
-            for (object, staging, size) in jobs {
-                let mut bytes = zeroed(size).map_err(|_| BackendError::OutOfHostMemory)?;
-                object.read(&mut bytes)?;
-                *staging.0.lock() = bytes;
-            }
-            Ok(())
+            transfers.into_iter().try_for_each(Transfer::read_object)
         };
         let work = PendingCommand::new(Operation::Host(HostWork(Box::new(read))), Vec::new());
         let mut last = self.submit(api.acquire(), work, wait_list)?;
         for copy in copies {
-            let operation = Operation::Write(copy.buffer.clone(), copy.staging.clone(), copy.regions());
-            let work = PendingCommand::new(operation, vec![copy.access(AccessMode::Overwrite)]);
-            last = self.submit(api.acquire(), work, &[last])?;
-            if let Some(graphics) = copy.buffer.store().graphics() {
+            let buffer = copy.buffer.clone();
+            last = self.submit(api.acquire(), copy.into_buffer(), &[last])?;
+            if let Some(graphics) = buffer.store().graphics() {
                 graphics.is_acquired.store(true, Ordering::Release);
                 graphics.is_written.store(false, Ordering::Release);
             }
@@ -202,26 +293,17 @@ impl Queue {
         self.check_wait_list(wait_list)?;
         let copies = self.copies(api, objects)?;
         let mut waits = wait_list.to_vec();
-        let mut jobs = Vec::new();
+        let mut transfers = Vec::new();
         for copy in &copies {
             let Some(graphics) = copy.buffer.store().graphics() else { continue };
             let is_written = graphics.is_written.swap(false, Ordering::AcqRel);
             graphics.is_acquired.store(false, Ordering::Release);
             if is_written {
-                *copy.staging.0.lock() = zeroed(copy.buffer.store().size())?;
-                let operation = Operation::Read(copy.buffer.clone(), copy.staging.clone(), copy.regions());
-                let work = PendingCommand::new(operation, vec![copy.access(AccessMode::Read)]);
-                waits = vec![self.submit(api.release(), work, &waits)?];
-                jobs.push((copy.graphics.clone(), copy.staging.clone()));
+                waits = vec![self.submit(api.release(), copy.from_buffer()?, &waits)?];
+                transfers.push(copy.transfer());
             }
         }
-        let write = move || {
-            for (object, staging) in jobs {
-                let bytes = std::mem::take(&mut *staging.0.lock());
-                object.write(bytes)?;
-            }
-            Ok(())
-        };
+        let write = move || transfers.into_iter().try_for_each(Transfer::write_object);
         let accesses = copies.iter().map(|copy| copy.access(AccessMode::Read)).collect();
         let work = PendingCommand::new(Operation::Host(HostWork(Box::new(write))), accesses);
         self.submit(api.release(), work, &waits)
@@ -242,9 +324,23 @@ impl Queue {
                 });
             };
             if !copies.iter().any(|copy| Arc::ptr_eq(copy.buffer.store(), buffer.store())) {
-                copies.push(Copy { buffer: buffer.clone(), graphics: graphics.clone(), staging: Staging::new() });
+                let intermediate =
+                    self.transfer_memory(buffer.store()).map_or_else(|| Intermediate::Host(Staging::new()), Intermediate::Device);
+                copies.push(Copy { buffer: buffer.clone(), graphics: graphics.clone(), intermediate });
             }
         }
         Ok(copies)
+    }
+
+    /// Returns the memory through which an object is copied on the queue's device, if OpenGL uses the same device.
+    fn transfer_memory(&self, store: &Store) -> Option<Arc<TransferMemory>> {
+        let graphics = store.graphics()?;
+        let (context, index) = (self.context(), self.device_index());
+        if self.device().properties().uuid.is_none_or(|uuid| graphics.object().importing_device() != Some(uuid)) {
+            return None;
+        }
+        let memory =
+            graphics.transfer_memory.get_or_init(|| TransferMemory::new(context, index, &**graphics.object(), store.size()).map(Arc::new));
+        memory.clone().filter(|memory| context.memory_owner(memory.device) == context.memory_owner(index))
     }
 }

@@ -82,6 +82,11 @@ pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) ->
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
+/// Whether a device exports its memory as opaque file descriptors.
+pub(crate) fn exports_memory(adapter: &wgpu::Adapter, capabilities: Capabilities) -> bool {
+    capabilities.vulkan_queue && DeviceFacts::of(adapter).exports_opaque_fd
+}
+
 /// Returns the kinds of semaphores that a device shares. SYNC_FD is implemented according to Vulkan's specification. It
 /// is not in the result, because no driver was available to test it.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalSemaphore> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::Sender;
 
-use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, HostTarget, Memory};
+use wgcl_api::backend::{BackendError, BackendResult, ExportedMemory, ExternalMemory, HostTarget, Memory};
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_runtime::shutdown;
 use wgpu::BufferUsages;
@@ -27,6 +27,10 @@ use crate::vulkan::dedicated_allocation;
 const GRANULE: u64 = 256;
 /// Up to this number of bytes, the size of a buffer is a power of two, like that of a uniform binding.
 const UNIFORM_LIMIT: u64 = 1 << 16;
+
+/// Exported memory has at least this number of bytes after its contents. With llvmpipe of Mesa 22.3.6, a buffer of 256
+/// bytes cannot be created on 256 bytes of imported memory, and one of 240 bytes can.
+const IMPORT_PADDING: u64 = 64;
 
 /// The smallest page size of all hosts.
 const MIN_HOST_PAGE: u64 = 4096;
@@ -127,6 +131,17 @@ impl WgpuMemory {
         // one.
         gpu.reserve(allocated)?;
         Ok(Arc::new(Self::of_buffer(gpu, size, buffer, Some(messages))))
+    }
+
+    /// Creates memory that other APIs can import. The host cannot access this memory.
+    pub(crate) fn exportable(gpu: &Arc<Gpu>, size: u64, messages: Sender<Message>) -> BackendResult<ExportedMemory> {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
+        gpu.check_alive()?;
+        let wanted = (size + IMPORT_PADDING).next_multiple_of(GRANULE);
+        gpu.reserve(wanted)?;
+        let created = gpu.vulkan().and_then(|vulkan| vulkan.exportable_buffer(wanted, usage));
+        let (buffer, fd, allocated) = created.inspect_err(|_| gpu.release(wanted))?;
+        Ok(ExportedMemory { memory: Arc::new(Self::of_buffer(gpu, size, buffer, Some(messages))), fd, allocated })
     }
 
     /// Imports the first `size` bytes of a region of host memory. Returns `None` if the device cannot import the

@@ -28,6 +28,10 @@ pub(crate) trait VulkanDevice: Debug + Send + Sync {
     /// `fd`.
     fn import_fd(&self, kind: ExternalMemory, fd: i32, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Buffer>;
 
+    /// Creates a buffer of `size` bytes on memory that other APIs can import. Also returns an opaque file descriptor of
+    /// this memory, which the caller owns, and the size of the memory in bytes.
+    fn exportable_buffer(&self, size: u64, usage: wgpu::BufferUsages) -> BackendResult<(Buffer, i32, u64)>;
+
     /// Creates a buffer on `size` bytes of host memory at `start` ([`crate::vulkan::host_memory_import`]).
     ///
     /// # Safety

@@ -39,6 +39,8 @@ pub(crate) struct DeviceFacts {
     pub(crate) subgroup_clock: bool,
     /// Whether memory can be imported from opaque file descriptors.
     pub(crate) opaque_fd_memory: bool,
+    /// Whether memory can be exported as opaque file descriptors.
+    pub(crate) exports_opaque_fd: bool,
     /// Whether memory can be imported from dma_buf file descriptors.
     pub(crate) dma_buf_memory: bool,
     /// Address and size of imported host memory are multiples of this number of bytes. `None` if host memory cannot be

@@ -1,5 +1,5 @@
 //! Buffers on memory that another API, process or driver exported (VK_KHR_external_memory_fd,
-//! VK_EXT_external_memory_dma_buf).
+//! VK_EXT_external_memory_dma_buf), and on memory that other APIs can import.
 
 use ash::vk;
 
@@ -13,6 +13,70 @@ pub(crate) struct ExportedMemory {
     pub(crate) closes_rejected: bool,
     /// Bit mask of the memory types as which the memory can be imported.
     pub(crate) memory_types: u32,
+}
+
+/// A buffer on memory that another API can import.
+pub(crate) struct Exportable {
+    pub(crate) buffer: vk::Buffer,
+    pub(crate) memory: vk::DeviceMemory,
+    /// The size of the memory in bytes.
+    pub(crate) allocated: u64,
+    /// An opaque file descriptor of the memory, which the caller owns.
+    pub(crate) fd: i32,
+}
+
+/// Creates a buffer of `size` bytes on memory that other APIs can import by an opaque file descriptor. With `addressed`
+/// the buffer has an address.
+///
+/// # Safety
+/// The size must not be zero, and must be within the device's limit. `properties` must be those of the device, and
+/// `functions` its functions. The device must be able to export opaque file descriptors without a dedicated allocation.
+/// `addressed` requires that buffer addresses are enabled.
+pub(crate) unsafe fn create_exportable(
+    device: &ash::Device,
+    functions: &ash::khr::external_memory_fd::Device,
+    properties: &vk::PhysicalDeviceMemoryProperties,
+    size: u64,
+    addressed: bool,
+) -> Result<Exportable, vk::Result> {
+    let handle_type = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+    // SAFETY: the caller ensures the requirements.
+    let (buffer, requirements) = unsafe { buffer(device, handle_type, size, addressed) }?;
+    let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+    let mut result = Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    for index in memory_types(properties, requirements.memory_type_bits) {
+        let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(handle_type);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(requirements.size).memory_type_index(index).push_next(&mut export);
+        if addressed {
+            info = info.push_next(&mut flags);
+        }
+        // SAFETY: the device and the buffer support the memory type.
+        result = unsafe { device.allocate_memory(&info, None) };
+        if result.is_ok() {
+            break;
+        }
+    }
+    // SAFETY: nothing uses the buffer yet.
+    let memory = result.inspect_err(|_| unsafe { device.destroy_buffer(buffer, None) })?;
+    // SAFETY: the memory has a type that the buffer supports, and the size that it requires.
+    unsafe { dedicated_allocation::bind(device, buffer, memory) }?;
+    // SAFETY: the memory was allocated for this handle type.
+    let fd = unsafe { functions.get_memory_fd(&vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(handle_type)) };
+    // SAFETY: nothing uses the buffer and the memory yet.
+    let fd = fd.inspect_err(|_| unsafe {
+        device.destroy_buffer(buffer, None);
+        device.free_memory(memory, None);
+    })?;
+    Ok(Exportable { buffer, memory, allocated: requirements.size, fd })
+}
+
+/// Returns the indices of the memory types in a bit mask. Device memory that the host cannot access is first.
+fn memory_types(properties: &vk::PhysicalDeviceMemoryProperties, bits: u32) -> Vec<u32> {
+    let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+    let types = properties.memory_types_as_slice().iter().zip(0_u32..);
+    let mut usable: Vec<_> = types.filter(|(_, index)| bits & (1 << index) != 0).collect();
+    usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
+    usable.into_iter().map(|(_, index)| index).collect()
 }
 
 /// Whether the driver closes the descriptor if vkAllocateMemory fails because of the memory type. NVIDIA's driver
@@ -48,12 +112,12 @@ pub(crate) unsafe fn import(
     // The driver may require more than `size` bytes for the buffer. The exporter's allocation was rounded up in the
     // same way, so a buffer of the rounded size fits.
     // SAFETY: the caller ensures the requirements.
-    let (buffer, requirements) = unsafe { buffer(device, exported, size, addressed) }?;
+    let (buffer, requirements) = unsafe { buffer(device, exported.handle_type, size, addressed) }?;
     let (buffer, requirements, size) = if requirements.size > size {
         // SAFETY: nothing uses the buffer yet. The caller ensures the other requirements.
         unsafe {
             device.destroy_buffer(buffer, None);
-            let (buffer, requirements) = self::buffer(device, exported, requirements.size, addressed)?;
+            let (buffer, requirements) = self::buffer(device, exported.handle_type, requirements.size, addressed)?;
             (buffer, requirements, requirements.size)
         }
     } else {
@@ -76,11 +140,11 @@ pub(crate) unsafe fn import(
 /// The requirements of [`import`] apply.
 unsafe fn buffer(
     device: &ash::Device,
-    exported: &ExportedMemory,
+    handle_type: vk::ExternalMemoryHandleTypeFlags,
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::MemoryRequirements), vk::Result> {
-    let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(exported.handle_type);
+    let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle_type);
     let info = vk::BufferCreateInfo::default().size(size).usage(dedicated_allocation::usage(addressed)).push_next(&mut external);
     // SAFETY: the caller ensures the requirements.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
@@ -99,11 +163,8 @@ unsafe fn allocate(
     requirements: vk::MemoryRequirements,
     addressed: bool,
 ) -> Result<vk::DeviceMemory, vk::Result> {
-    let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-    let types = properties.memory_types_as_slice().iter().zip(0_u32..);
-    let mut usable: Vec<_> = types.filter(|(_, index)| requirements.memory_type_bits & exported.memory_types & (1 << index) != 0).collect();
-    // Device memory that the host cannot access is tried first: exported memory usually has such a type.
-    usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
+    // Exported memory usually has the first of these types.
+    let types = memory_types(properties, requirements.memory_type_bits & exported.memory_types);
     let import = |fd: i32, index: u32| {
         let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(exported.handle_type).fd(fd);
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
@@ -115,7 +176,6 @@ unsafe fn allocate(
         // an error.
         unsafe { device.allocate_memory(&info, None) }
     };
-    let types: Vec<u32> = usable.into_iter().map(|(_, index)| index).collect();
     // SAFETY: the caller passes an open descriptor.
     unsafe { import_as_first(&types, exported.fd, exported.closes_rejected, import) }
 }

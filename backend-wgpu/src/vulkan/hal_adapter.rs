@@ -145,9 +145,12 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
             && capabilities.supports_extension(PIPELINE_EXECUTABLES)
             && has_pipeline_executables(instance, physical);
         if capabilities.supports_extension(MEMORY_FD) {
-            facts.opaque_fd_memory = is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
+            let opaque = external_memory_features(instance, physical, vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
+            facts.opaque_fd_memory = opaque.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE);
+            facts.exports_opaque_fd = opaque.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE);
             facts.dma_buf_memory = capabilities.supports_extension(DMA_BUF)
-                && is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT);
+                && external_memory_features(instance, physical, vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT)
+                    .contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE);
         }
         let has_size_control = version >= vk::API_VERSION_1_3 || capabilities.supports_extension(ash::ext::subgroup_size_control::NAME);
         if has_subgroups && has_size_control {
@@ -215,16 +218,20 @@ fn is_shareable(instance: &ash::Instance, physical: vk::PhysicalDevice, handle_t
     found.external_semaphore_features.contains(both)
 }
 
-/// Whether storage buffers can be created on memory imported by handles of this type.
-fn is_importable(instance: &ash::Instance, physical: vk::PhysicalDevice, handle_type: vk::ExternalMemoryHandleTypeFlags) -> bool {
+/// Returns whether memory of storage buffers can be imported and exported by handles of this type. The result is empty
+/// if the memory requires a dedicated allocation: an allocation that is imported would have to be dedicated to the
+/// exporter's buffer.
+fn external_memory_features(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    handle_type: vk::ExternalMemoryHandleTypeFlags,
+) -> vk::ExternalMemoryFeatureFlags {
     let info = vk::PhysicalDeviceExternalBufferInfo::default().usage(vk::BufferUsageFlags::STORAGE_BUFFER).handle_type(handle_type);
     let mut found = vk::ExternalBufferProperties::default();
     // SAFETY: the caller has checked for Vulkan 1.2, which has the function.
     unsafe { instance.get_physical_device_external_buffer_properties(physical, &info, &mut found) };
     let features = found.external_memory_properties.external_memory_features;
-    // If an import requires a dedicated allocation, the memory cannot be imported: the allocation would have to be
-    // dedicated to the exporter's buffer.
-    features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE) && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
+    if features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY) { vk::ExternalMemoryFeatureFlags::empty() } else { features }
 }
 
 /// Returns the subgroup sizes that a compute pipeline may require, or `None` if a pipeline cannot require a size.

@@ -18,7 +18,7 @@ use crate::vulkan::device::VulkanDevice;
 use crate::vulkan::device_facts::DeviceFacts;
 use crate::vulkan::error::backend_error;
 use crate::vulkan::extensions::{BUFFER_ADDRESSES, CALIBRATED_TIMESTAMPS, PIPELINE_EXECUTABLES, SEMAPHORE_FD};
-use crate::vulkan::external_memory::{self, ExportedMemory};
+use crate::vulkan::external_memory::{self, Exportable, ExportedMemory};
 use crate::vulkan::hal_adapter::hal_error;
 use crate::vulkan::host_memory_import;
 use crate::vulkan::queue::{ExtensionFunctions, SPIN_TIME, VulkanQueue};
@@ -160,6 +160,18 @@ impl VulkanDevice for HalDevice {
         let (buffer, memory, size) =
             unsafe { external_memory::import(device, &properties, &exported, size, addressed) }.map_err(backend_error)?;
         Ok(self.wrap(hal_device, (buffer, memory), size, usage))
+    }
+
+    fn exportable_buffer(&self, size: u64, usage: wgpu::BufferUsages) -> BackendResult<(Buffer, i32, u64)> {
+        let hal_device = self.hal()?;
+        let properties = memory_properties(&hal_device);
+        let (device, addressed) = (hal_device.raw_device(), has_addresses(&hal_device));
+        let functions = ash::khr::external_memory_fd::Device::new(hal_device.shared_instance().raw_instance(), device);
+        // SAFETY: the size is not zero and within the device's limit, as the callers ensure. They also ensure that the
+        // device exports opaque file descriptors.
+        let created = unsafe { external_memory::create_exportable(device, &functions, &properties, size, addressed) };
+        let Exportable { buffer, memory, allocated, fd } = created.map_err(backend_error)?;
+        Ok((self.wrap(hal_device, (buffer, memory), size, usage), fd, allocated))
     }
 
     unsafe fn import_host(&self, start: NonNull<u8>, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Buffer> {

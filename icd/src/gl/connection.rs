@@ -18,10 +18,13 @@ use wgcl_api::types::status::Status;
 
 use super::binding::{Api, OwnContext, Share, WindowSystem, not_shareable, text};
 use super::constants::{
-    EGL_SIGNALED, EGL_SYNC_STATUS, GL_DEVICE_UUID_EXT, GL_EXTENSIONS, GL_NO_ERROR, GL_NUM_EXTENSIONS, GL_PACK_ALIGNMENT,
-    GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_EXPIRED, GL_UNPACK_ALIGNMENT, GL_VERSION, GL_WAIT_FAILED,
+    EGL_SIGNALED, EGL_SYNC_STATUS, GL_DEVICE_UUID_EXT, GL_DRIVER_UUID_EXT, GL_EXTENSIONS, GL_NO_ERROR, GL_NUM_EXTENSIONS,
+    GL_PACK_ALIGNMENT, GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_EXPIRED, GL_UNPACK_ALIGNMENT, GL_VERSION,
+    GL_WAIT_FAILED,
 };
-use super::functions::{DesktopFunctions, EglImageFunctions, EglSyncFunctions, GlFunctions, LevelFunctions, UuidFunctions};
+use super::functions::{
+    DesktopFunctions, EglImageFunctions, EglSyncFunctions, GlFunctions, LevelFunctions, MemoryFunctions, UuidFunctions,
+};
 
 /// The time between two polls of the sync objects of events.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -40,8 +43,10 @@ pub(super) struct Gl {
     pub(super) egl_images: Option<EglImageFunctions>,
     /// `None` without EGL 1.5.
     egl_syncs: Option<EglSyncFunctions>,
-    /// The UUID of the device, if the driver reports it.
-    pub(super) device_uuid: Option<[u8; 16]>,
+    /// `None` without GL_EXT_memory_object_fd.
+    pub(super) memory: Option<MemoryFunctions>,
+    /// The UUIDs of the device and of the driver, if the driver reports them.
+    uuids: Option<([u8; 16], [u8; 16])>,
     /// Dropped last: the functions need a current context.
     _context: OwnContext,
 }
@@ -78,14 +83,16 @@ impl Gl {
         let egl_images = has("GL_OES_EGL_image").then(|| EglImageFunctions::load(&find).ok()).flatten();
         let egl_syncs = if matches!(api, Api::Egl(_)) { EglSyncFunctions::load(&find).ok() } else { None };
         let uuids = has("GL_EXT_memory_object").then(|| UuidFunctions::load(&find).ok()).flatten();
-        let device_uuid = uuids.map(|uuids| {
-            let mut uuid = [0; 16];
-            uuids.glGetUnsignedBytei_vEXT(GL_DEVICE_UUID_EXT, 0, uuid.as_mut_ptr());
-            uuid
+        let uuids = uuids.map(|functions| {
+            let (mut device, mut driver) = ([0; 16], [0; 16]);
+            functions.glGetUnsignedBytei_vEXT(GL_DEVICE_UUID_EXT, 0, device.as_mut_ptr());
+            functions.glGetUnsignedBytevEXT(GL_DRIVER_UUID_EXT, driver.as_mut_ptr());
+            (device, driver)
         });
+        let memory = has("GL_EXT_memory_object_fd").then(|| MemoryFunctions::load(&find).ok()).flatten();
         functions.glPixelStorei(GL_PACK_ALIGNMENT, 1);
         functions.glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-        let gl = Self { functions: Arc::new(functions), levels, desktop, egl_images, egl_syncs, device_uuid, _context: context };
+        let gl = Self { functions: Arc::new(functions), levels, desktop, egl_images, egl_syncs, memory, uuids, _context: context };
         gl.discard_errors();
         Ok(gl)
     }
@@ -217,13 +224,21 @@ impl Worker {
     }
 }
 
+/// Facts about the thread's context.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    uuids: Option<([u8; 16], [u8; 16])>,
+    has_egl_images: bool,
+    /// Whether it can import memory by file descriptors.
+    imports_memory: bool,
+}
+
 /// A connection to a context of OpenGL.
 pub(crate) struct Connection {
     share: Share,
     api: Arc<Api>,
     functions: Arc<GlFunctions>,
-    pub(super) device_uuid: Option<[u8; 16]>,
-    has_egl_images: bool,
+    facts: Facts,
     /// `None` after the connection was closed.
     jobs: Mutex<Option<Sender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -250,7 +265,8 @@ impl Connection {
             let gl = OwnContext::create(&own, share).and_then(|context| Gl::new(&own, context));
             match gl {
                 Ok(gl) => {
-                    let _ = ready.send(Ok((gl.functions.clone(), gl.device_uuid, gl.egl_images.is_some())));
+                    let facts = Facts { uuids: gl.uuids, has_egl_images: gl.egl_images.is_some(), imports_memory: gl.memory.is_some() };
+                    let _ = ready.send(Ok((gl.functions.clone(), facts)));
                     Worker { gl, pending: Vec::new() }.run(&received);
                 }
                 Err(error) => drop(ready.send(Err(error))),
@@ -258,10 +274,10 @@ impl Connection {
         };
         let thread = std::thread::Builder::new().name("wgcl OpenGL".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::OutOfHostMemory(format!("cannot create a thread for OpenGL: {error}").into()))?;
-        let (functions, device_uuid, has_egl_images) = opened.recv().map_err(|_| not_shareable("the thread for OpenGL ended"))??;
+        let (functions, facts) = opened.recv().map_err(|_| not_shareable("the thread for OpenGL ended"))??;
         let thread_id = thread.thread().id();
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(Some(thread)));
-        Ok(Arc::new(Self { share, api, functions, device_uuid, has_egl_images, jobs, thread, thread_id }))
+        Ok(Arc::new(Self { share, api, functions, facts, jobs, thread, thread_id }))
     }
 
     fn send(&self, job: Job) -> BackendResult<()> {
@@ -301,7 +317,17 @@ impl Connection {
 
     /// Whether the connection is one to an EGL display, and can bind EGL images to textures.
     pub(super) fn is_of_egl(&self, display: usize) -> bool {
-        self.share.system == WindowSystem::Egl && self.share.display == display && self.has_egl_images
+        self.share.system == WindowSystem::Egl && self.share.display == display && self.facts.has_egl_images
+    }
+
+    /// The UUID of the device, if the driver reports it.
+    pub(super) fn device_uuid(&self) -> Option<[u8; 16]> {
+        self.facts.uuids.map(|(device, _)| device)
+    }
+
+    /// The UUIDs of the device and of the driver, if the context can import memory of the device.
+    pub(super) fn importing_device(&self) -> Option<([u8; 16], [u8; 16])> {
+        self.facts.uuids.filter(|_| self.facts.imports_memory)
     }
 
     /// Whether a context is current on the calling thread.

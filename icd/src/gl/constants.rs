@@ -36,6 +36,8 @@ pub(super) const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
 
 pub(super) const GL_COPY_READ_BUFFER: u32 = 0x8F36;
 pub(super) const GL_COPY_WRITE_BUFFER: u32 = 0x8F37;
+pub(super) const GL_PIXEL_PACK_BUFFER: u32 = 0x88EB;
+pub(super) const GL_PIXEL_UNPACK_BUFFER: u32 = 0x88EC;
 pub(super) const GL_BUFFER_SIZE: u32 = 0x8764;
 pub(super) const GL_STREAM_DRAW: u32 = 0x88E0;
 pub(super) const GL_STREAM_READ: u32 = 0x88E1;
@@ -66,6 +68,8 @@ pub(super) const GL_VERSION: u32 = 0x1F02;
 pub(super) const GL_EXTENSIONS: u32 = 0x1F03;
 pub(super) const GL_NUM_EXTENSIONS: u32 = 0x821D;
 pub(super) const GL_DEVICE_UUID_EXT: u32 = 0x9597;
+pub(super) const GL_DRIVER_UUID_EXT: u32 = 0x9598;
+pub(super) const GL_HANDLE_TYPE_OPAQUE_FD_EXT: u32 = 0x9586;
 
 pub(super) const EGL_NONE: i32 = 0x3038;
 pub(super) const EGL_CONFIG_ID: i32 = 0x3028;

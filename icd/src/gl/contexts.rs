@@ -131,8 +131,8 @@ pub(super) fn devices_of_properties(list: &List<cl_context_properties>) -> Resul
     let connection = connection_of(&pairs)?.ok_or_else(|| not_shareable("the properties name no context of OpenGL"))?;
     let mut devices = devices_of(CL_DEVICE_TYPE_ALL)?;
     devices.retain(|device| device.shares_graphics());
-    let is_of_context =
-        |device: &Arc<Device>| connection.device_uuid.is_some() && device.properties().uuid.map(|uuid| uuid.0) == connection.device_uuid;
+    let uuid = connection.device_uuid();
+    let is_of_context = |device: &Arc<Device>| uuid.is_some() && device.properties().uuid.map(|uuid| uuid.0) == uuid;
     if let Some(index) = devices.iter().position(is_of_context) {
         let device = devices.remove(index);
         devices.insert(0, device);

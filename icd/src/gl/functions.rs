@@ -183,8 +183,19 @@ table! {
 }
 
 table! {
-    /// The function of GL_EXT_memory_object that identifies the device.
+    /// The functions of GL_EXT_memory_object that identify the device and its driver.
     UuidFunctions {
         fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8);
+        fn glGetUnsignedBytevEXT(name: u32, data: *mut u8);
+    }
+}
+
+table! {
+    /// Functions of GL_EXT_memory_object and GL_EXT_memory_object_fd that import memory of Vulkan.
+    MemoryFunctions {
+        fn glCreateMemoryObjectsEXT(count: i32, names: *mut u32);
+        fn glDeleteMemoryObjectsEXT(count: i32, names: *const u32);
+        fn glImportMemoryFdEXT(memory: u32, size: u64, kind: u32, fd: i32);
+        fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64);
     }
 }

@@ -6,6 +6,7 @@
 //!   thread that uses it.
 //! - [`describe`] queries an object of OpenGL when a memory object is created from it. [`mod@format`] maps its format.
 //! - [`object`] and [`transfer`] copy its contents when it is acquired or released ([`wgcl_api::objects::graphics`]).
+//! - [`imported`] imports memory of Vulkan, through which the contents are copied on the device.
 //! - [`functions`] and [`constants`] declare the parts of OpenGL, EGL, GLX and WGL that wgcl uses.
 //!
 //! The libraries of OpenGL are loaded when an application passes a context or an EGL image, not earlier.
@@ -17,6 +18,7 @@ pub(crate) mod contexts;
 mod describe;
 mod format;
 mod functions;
+mod imported;
 mod object;
 mod transfer;
 

@@ -4,11 +4,12 @@ use std::any::Any;
 use std::sync::Arc;
 
 use wgcl_api::backend::BackendResult;
-use wgcl_api::types::graphics::{GraphicsApi, GraphicsObject};
+use wgcl_api::types::graphics::{GraphicsApi, GraphicsObject, ImportedMemory};
 
 use super::connection::Connection;
 use super::constants::{GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X};
 use super::format::PixelTransfer;
+use super::imported::ImportedBuffer;
 use super::transfer;
 
 /// A level of a texture, or one face of a cube map.
@@ -91,6 +92,14 @@ impl GraphicsObject for SharedObject {
             gl.functions.glFinish();
             Ok(())
         })?
+    }
+
+    fn importing_device(&self) -> Option<([u8; 16], [u8; 16])> {
+        self.connection.importing_device()
+    }
+
+    fn import(&self, fd: i32, allocated: u64, size: u64) -> BackendResult<Arc<dyn ImportedMemory>> {
+        Ok(Arc::new(ImportedBuffer::new(self.connection.clone(), self.storage, fd, allocated, size)?))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,13 +1,15 @@
-//! Copies between host memory and buffers, textures and renderbuffers of OpenGL.
+//! Copies between host memory, or a buffer of OpenGL, and buffers, textures and renderbuffers of OpenGL.
+
+use std::ptr::{null, null_mut};
 
 use wgcl_api::backend::{BackendError, BackendResult};
 
 use super::connection::{Gl, GlError};
 use super::constants::{
     GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
-    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER_COMPLETE, GL_MAP_READ_BIT, GL_NEAREST, GL_NONE, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER,
-    GL_STREAM_DRAW, GL_STREAM_READ, GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_MAX_LEVEL,
-    GL_TEXTURE_MIN_FILTER,
+    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER_COMPLETE, GL_MAP_READ_BIT, GL_NEAREST, GL_NONE, GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
+    GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_STREAM_DRAW, GL_STREAM_READ, GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MIN_FILTER,
 };
 use super::format::PixelTransfer;
 use super::object::{Storage, TextureLevel};
@@ -16,11 +18,7 @@ use super::object::{Storage, TextureLevel};
 pub(super) fn read(gl: &Gl, storage: &Storage, bytes: &mut [u8]) -> BackendResult<()> {
     match *storage {
         Storage::Buffer { name, offset } => read_buffer(gl, name, offset, bytes),
-        Storage::Texture(texture) => read_texture(gl, &texture, bytes),
-        Storage::Renderbuffer { name, size, transfer, .. } => with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
-            gl.functions.glFramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
-            read_pixels(gl, size, transfer, bytes)
-        }),
+        _ => read_image(gl, storage, bytes.as_mut_ptr(), bytes.len()),
     }
 }
 
@@ -28,8 +26,65 @@ pub(super) fn read(gl: &Gl, storage: &Storage, bytes: &mut [u8]) -> BackendResul
 pub(super) fn write(gl: &Gl, storage: &Storage, bytes: &[u8]) -> BackendResult<()> {
     match *storage {
         Storage::Buffer { name, offset } => write_buffer(gl, name, offset, bytes),
-        Storage::Texture(texture) => Ok(write_texture(gl, &texture, bytes)?),
-        Storage::Renderbuffer { name, internal, size, transfer } => write_renderbuffer(gl, name, internal, size, transfer, bytes),
+        _ => write_image(gl, storage, bytes.as_ptr()),
+    }
+}
+
+/// Copies the contents of an object to a buffer of OpenGL, which has their size.
+pub(super) fn copy_to_buffer(gl: &Gl, storage: &Storage, buffer: u32, size: isize) -> BackendResult<()> {
+    match *storage {
+        Storage::Buffer { name, offset } => copy_buffer(gl, (name, offset), (buffer, 0), size),
+        // With a pixel buffer, addresses are offsets in it.
+        _ => with_pixel_buffer(gl, GL_PIXEL_PACK_BUFFER, buffer, || read_image(gl, storage, null_mut(), size.unsigned_abs())),
+    }
+}
+
+/// Replaces the contents of an object by those of a buffer of OpenGL, which has their size.
+pub(super) fn copy_from_buffer(gl: &Gl, storage: &Storage, buffer: u32, size: isize) -> BackendResult<()> {
+    match *storage {
+        Storage::Buffer { name, offset } => copy_buffer(gl, (buffer, 0), (name, offset), size),
+        _ => with_pixel_buffer(gl, GL_PIXEL_UNPACK_BUFFER, buffer, || write_image(gl, storage, null())),
+    }
+}
+
+/// Copies bytes between two buffers of OpenGL: the name of each buffer, and the offset in it.
+fn copy_buffer(gl: &Gl, from: (u32, isize), to: (u32, isize), size: isize) -> BackendResult<()> {
+    let functions = &gl.functions;
+    functions.glBindBuffer(GL_COPY_READ_BUFFER, from.0);
+    functions.glBindBuffer(GL_COPY_WRITE_BUFFER, to.0);
+    functions.glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, from.1, to.1, size);
+    let copied = gl.check("glCopyBufferSubData");
+    functions.glBindBuffer(GL_COPY_READ_BUFFER, 0);
+    functions.glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    Ok(copied?)
+}
+
+/// Calls `body` while a buffer is bound for transfers of pixels.
+fn with_pixel_buffer(gl: &Gl, target: u32, buffer: u32, body: impl FnOnce() -> BackendResult<()>) -> BackendResult<()> {
+    gl.functions.glBindBuffer(target, buffer);
+    let result = body();
+    gl.functions.glBindBuffer(target, 0);
+    result
+}
+
+/// Copies the pixels of an object to `data`, which has `size` bytes.
+fn read_image(gl: &Gl, storage: &Storage, data: *mut u8, size: usize) -> BackendResult<()> {
+    match *storage {
+        Storage::Buffer { .. } => Ok(()),
+        Storage::Texture(texture) => read_texture(gl, &texture, data, size),
+        Storage::Renderbuffer { name, size, transfer, .. } => with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
+            gl.functions.glFramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
+            read_pixels(gl, size, transfer, data)
+        }),
+    }
+}
+
+/// Replaces the pixels of an object by those at `data`.
+fn write_image(gl: &Gl, storage: &Storage, data: *const u8) -> BackendResult<()> {
+    match *storage {
+        Storage::Buffer { .. } => Ok(()),
+        Storage::Texture(texture) => Ok(write_texture(gl, &texture, data)?),
+        Storage::Renderbuffer { name, internal, size, transfer } => write_renderbuffer(gl, name, internal, size, transfer, data),
     }
 }
 
@@ -90,20 +145,21 @@ fn write_buffer(gl: &Gl, name: u32, offset: isize, bytes: &[u8]) -> BackendResul
     Ok(gl.check("glCopyBufferSubData")?)
 }
 
-fn read_texture(gl: &Gl, texture: &TextureLevel, bytes: &mut [u8]) -> BackendResult<()> {
+fn read_texture(gl: &Gl, texture: &TextureLevel, data: *mut u8, size: usize) -> BackendResult<()> {
     let TextureLevel { target, name, level, size: [width, height, depth], transfer } = *texture;
     if let Some(desktop) = &gl.desktop {
         gl.functions.glBindTexture(texture.binding(), name);
-        desktop.glGetTexImage(target, level, transfer.format, transfer.kind, bytes.as_mut_ptr().cast());
+        desktop.glGetTexImage(target, level, transfer.format, transfer.kind, data.cast());
         gl.functions.glBindTexture(texture.binding(), 0);
         return Ok(gl.check("glGetTexImage")?);
     }
     // OpenGL ES has no glGetTexImage.
     let layers = usize::try_from(depth).unwrap_or(0).max(1);
-    for (layer, part) in (0..).zip(bytes.chunks_exact_mut((bytes.len() / layers).max(1))) {
+    for layer in 0..layers {
+        let part = data.wrapping_add(size / layers * layer);
         with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
             if matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY) {
-                gl.functions.glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, attachment, name, level, layer);
+                gl.functions.glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, attachment, name, level, layer as i32);
             } else {
                 gl.functions.glFramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment, target, name, level);
             }
@@ -113,9 +169,9 @@ fn read_texture(gl: &Gl, texture: &TextureLevel, bytes: &mut [u8]) -> BackendRes
     Ok(())
 }
 
-fn write_texture(gl: &Gl, texture: &TextureLevel, bytes: &[u8]) -> std::result::Result<(), GlError> {
+fn write_texture(gl: &Gl, texture: &TextureLevel, data: *const u8) -> std::result::Result<(), GlError> {
     let TextureLevel { target, level, size: [width, height, depth], transfer: PixelTransfer { format, kind, .. }, .. } = *texture;
-    let data = bytes.as_ptr().cast();
+    let data = data.cast();
     gl.functions.glBindTexture(texture.binding(), texture.name);
     match (target, &gl.desktop) {
         (GL_TEXTURE_1D, Some(desktop)) => desktop.glTexSubImage1D(target, level, 0, width, format, kind, data),
@@ -155,9 +211,9 @@ fn check_complete(gl: &Gl, target: u32) -> BackendResult<()> {
 }
 
 /// Reads the pixels of the framebuffer that is bound for reading.
-fn read_pixels(gl: &Gl, [width, height]: [i32; 2], transfer: PixelTransfer, bytes: &mut [u8]) -> BackendResult<()> {
+fn read_pixels(gl: &Gl, [width, height]: [i32; 2], transfer: PixelTransfer, data: *mut u8) -> BackendResult<()> {
     check_complete(gl, GL_READ_FRAMEBUFFER)?;
-    gl.functions.glReadPixels(0, 0, width, height, transfer.format, transfer.kind, bytes.as_mut_ptr().cast());
+    gl.functions.glReadPixels(0, 0, width, height, transfer.format, transfer.kind, data.cast());
     Ok(gl.check("glReadPixels")?)
 }
 
@@ -169,14 +225,13 @@ fn write_renderbuffer(
     internal: u32,
     [width, height]: [i32; 2],
     transfer: PixelTransfer,
-    bytes: &[u8],
+    data: *const u8,
 ) -> BackendResult<()> {
     let functions = &gl.functions;
     let mut texture = 0;
     functions.glGenTextures(1, &raw mut texture);
     functions.glBindTexture(GL_TEXTURE_2D, texture);
-    let data = bytes.as_ptr().cast();
-    functions.glTexImage2D(GL_TEXTURE_2D, 0, internal.cast_signed(), width, height, 0, transfer.format, transfer.kind, data);
+    functions.glTexImage2D(GL_TEXTURE_2D, 0, internal.cast_signed(), width, height, 0, transfer.format, transfer.kind, data.cast());
     functions.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     functions.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST.cast_signed());
     functions.glBindTexture(GL_TEXTURE_2D, 0);

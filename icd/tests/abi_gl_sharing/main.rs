@@ -182,6 +182,28 @@ fn buffers_are_copied_both_ways() {
     }
 }
 
+/// If OpenGL and OpenCL use the same device, and OpenGL can import its memory, the contents stay on the device.
+#[test]
+fn copies_stay_on_the_device_of_opengl() {
+    if cfg!(windows) {
+        return;
+    }
+    let Some(shared) = Shared::new(Kind::EglDesktop) else { return };
+    let target = target();
+    let uuid = |name: cl_uint| info::<[u8; 16]>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).ok();
+    let exports = has("cl_khr_external_memory_opaque_fd");
+    let is_common = exports && shared.gl.egl_uuids().map(|ids| ids.map(Some)) == Some([CL_DEVICE_UUID_KHR, CL_DRIVER_UUID_KHR].map(uuid));
+    drop(shared);
+    for (test, text) in [("buffers_are_copied_both_ways", "4096 bytes"), ("textures_of_all_formats_are_copied_both_ways", "bytes")] {
+        let mut command = std::process::Command::new(std::env::current_exe().expect("this program"));
+        let output = command.args(["--exact", test]).env("WGCL_LOG", "wgcl_api=debug").output().expect("a child process");
+        assert!(output.status.success(), "{test}: {}", output.status);
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(log.contains(&format!("{text} is copied on the device")), is_common, "{test}");
+        assert!(!is_common || !log.contains("is copied through host memory"), "{test}: {log}");
+    }
+}
+
 #[test]
 fn an_object_that_opencl_only_reads_is_not_written() {
     for shared in Shared::all() {

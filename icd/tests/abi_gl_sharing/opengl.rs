@@ -234,6 +234,24 @@ impl OpenGl {
         }
     }
 
+    /// The UUIDs of the device and of the driver of a context of EGL, if it can import memory.
+    pub fn egl_uuids(&self) -> Option<[[u8; 16]; 2]> {
+        let find = |name: &str| call!(self.library, "eglGetProcAddress", (*const c_char) -> *mut c_void, name.as_ptr().cast());
+        let [indexed, plain] = ["glGetUnsignedBytei_vEXT\0", "glGetUnsignedBytevEXT\0"].map(find);
+        if indexed.is_null() || plain.is_null() || find("glImportMemoryFdEXT\0").is_null() {
+            return None;
+        }
+        let mut uuids = [[0; 16]; 2];
+        // SAFETY: the types are those of the functions of GL_EXT_memory_object, and a UUID has 16 bytes.
+        unsafe {
+            let indexed = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u32, u32, *mut u8)>(indexed);
+            let plain = std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u32, *mut u8)>(plain);
+            indexed(0x9597, 0, uuids[0].as_mut_ptr());
+            plain(0x9598, uuids[1].as_mut_ptr());
+        }
+        Some(uuids)
+    }
+
     /// Creates an EGL image of a texture.
     pub fn egl_image(&self, texture: u32) -> usize {
         // EGL_GL_TEXTURE_2D
