@@ -4,9 +4,10 @@
 //! caller sends a function to the thread and waits for its result. Between the calls, the thread polls the sync objects
 //! of events.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Once, Weak};
 use std::thread::{JoinHandle, ThreadId};
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_api::objects::event::Event;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::status::Status;
+
+use crate::lifetime::at_exit;
 
 use super::binding::{Api, OwnContext, Share, WindowSystem, not_shareable, text};
 use super::constants::{
@@ -25,9 +28,13 @@ use super::constants::{
 use super::functions::{
     DesktopFunctions, EglImageFunctions, EglSyncFunctions, GlFunctions, LevelFunctions, MemoryFunctions, UuidFunctions,
 };
+use super::imported::{self, Names};
 
 /// The time between two polls of the sync objects of events.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Maximum time that the exit handler waits for the thread of a connection.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The timeout of one wait for a fence, in nanoseconds.
 const FENCE_TIMEOUT: u64 = 1_000_000_000;
@@ -47,6 +54,8 @@ pub(super) struct Gl {
     pub(super) memory: Option<MemoryFunctions>,
     /// The UUIDs of the device and of the driver, if the driver reports them.
     uuids: Option<([u8; 16], [u8; 16])>,
+    /// The imported memory that exists.
+    pub(super) imported: RefCell<Vec<Names>>,
     /// Dropped last: the functions need a current context.
     _context: OwnContext,
 }
@@ -92,7 +101,17 @@ impl Gl {
         let memory = has("GL_EXT_memory_object_fd").then(|| MemoryFunctions::load(&find).ok()).flatten();
         functions.glPixelStorei(GL_PACK_ALIGNMENT, 1);
         functions.glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-        let gl = Self { functions: Arc::new(functions), levels, desktop, egl_images, egl_syncs, memory, uuids, _context: context };
+        let gl = Self {
+            functions: Arc::new(functions),
+            levels,
+            desktop,
+            egl_images,
+            egl_syncs,
+            memory,
+            uuids,
+            imported: RefCell::default(),
+            _context: context,
+        };
         gl.discard_errors();
         Ok(gl)
     }
@@ -197,6 +216,27 @@ impl PendingSync {
     }
 }
 
+/// The connections of the process.
+static CONNECTIONS: Mutex<Vec<Weak<Connection>>> = Mutex::new(Vec::new());
+
+/// The exit handler.
+extern "C" fn delete_imported_memory() {
+    let connections = CONNECTIONS.try_lock_for(EXIT_TIMEOUT).map(|mut connections| std::mem::take(&mut *connections));
+    let alive = connections.unwrap_or_default();
+    for connection in alive.iter().filter_map(Weak::upgrade).filter(|connection| connection.process == std::process::id()) {
+        let (reply, done) = channel();
+        let delete = move |worker: &mut Worker| {
+            imported::delete_all(&worker.gl);
+            let _ = reply.send(());
+        };
+        if connection.facts.imports_memory && connection.send(Box::new(delete)).is_ok() {
+            let _ = done.recv_timeout(EXIT_TIMEOUT);
+        }
+        // Its destructor would wait for the thread.
+        std::mem::forget(connection);
+    }
+}
+
 type Job = Box<dyn FnOnce(&mut Worker) + Send>;
 
 /// The state of the thread.
@@ -243,6 +283,8 @@ pub(crate) struct Connection {
     jobs: Mutex<Option<Sender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     thread_id: ThreadId,
+    /// The process that has the thread. A forked child does not have it.
+    process: u32,
 }
 
 impl fmt::Debug for Connection {
@@ -277,7 +319,14 @@ impl Connection {
         let (functions, facts) = opened.recv().map_err(|_| not_shareable("the thread for OpenGL ended"))??;
         let thread_id = thread.thread().id();
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(Some(thread)));
-        Ok(Arc::new(Self { share, api, functions, facts, jobs, thread, thread_id }))
+        let connection = Arc::new(Self { share, api, functions, facts, jobs, thread, thread_id, process: std::process::id() });
+        // The driver is loaded, so its exit handler runs after this one.
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| at_exit(delete_imported_memory));
+        let mut connections = CONNECTIONS.lock();
+        connections.retain(|other| other.strong_count() > 0);
+        connections.push(Arc::downgrade(&connection));
+        Ok(connection)
     }
 
     fn send(&self, job: Job) -> BackendResult<()> {

@@ -23,8 +23,8 @@ pub(super) struct ImportedBuffer {
 }
 
 /// The names of the memory object and of the buffer on it.
-#[derive(Clone, Copy, Debug)]
-struct Names {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Names {
     memory: u32,
     buffer: u32,
 }
@@ -37,6 +37,13 @@ impl Names {
             memory.glDeleteMemoryObjectsEXT(1, &raw const self.memory);
         }
     }
+}
+
+/// Deletes all imported memory. At the end of a process, this must precede the exit handler of the driver: NVIDIA's
+/// (580.159.04) crashes if memory of Vulkan is still imported.
+pub(super) fn delete_all(gl: &Gl) {
+    gl.imported.take().into_iter().for_each(|names| names.delete(gl));
+    gl.functions.glFinish();
 }
 
 impl ImportedBuffer {
@@ -68,8 +75,9 @@ fn import(gl: &Gl, fd: Descriptor, allocated: u64, size: isize) -> BackendResult
         gl.check("glBufferStorageMemEXT")
     };
     let created = create();
-    if created.is_err() {
-        names.delete(gl);
+    match created {
+        Ok(()) => gl.imported.borrow_mut().push(names),
+        Err(_) => names.delete(gl),
     }
     Ok(created.map(|()| names)?)
 }
@@ -78,7 +86,7 @@ impl ImportedMemory for ImportedBuffer {
     fn read_object(&self) -> BackendResult<()> {
         let (storage, buffer, size) = (self.storage, self.names.buffer, self.size);
         self.connection.call(move |gl| {
-            transfer::copy_to_buffer(gl, &storage, buffer, size)?;
+            transfer::copy_to_imported(gl, &storage, buffer, size)?;
             gl.functions.glFinish();
             Ok(())
         })?
@@ -87,7 +95,7 @@ impl ImportedMemory for ImportedBuffer {
     fn write_object(&self) -> BackendResult<()> {
         let (storage, buffer, size) = (self.storage, self.names.buffer, self.size);
         self.connection.call(move |gl| {
-            transfer::copy_from_buffer(gl, &storage, buffer, size)?;
+            transfer::copy_from_imported(gl, &storage, buffer, size)?;
             gl.functions.glFinish();
             Ok(())
         })?
@@ -97,7 +105,14 @@ impl ImportedMemory for ImportedBuffer {
 impl Drop for ImportedBuffer {
     fn drop(&mut self) {
         let names = self.names;
-        self.connection.post(move |gl| names.delete(gl));
+        self.connection.post(move |gl| {
+            // After `delete_all`, the objects do not exist.
+            let index = gl.imported.borrow().iter().position(|other| *other == names);
+            if let Some(index) = index {
+                gl.imported.borrow_mut().swap_remove(index);
+                names.delete(gl);
+            }
+        });
     }
 }
 

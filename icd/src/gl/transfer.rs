@@ -30,21 +30,28 @@ pub(super) fn write(gl: &Gl, storage: &Storage, bytes: &[u8]) -> BackendResult<(
     }
 }
 
-/// Copies the contents of an object to a buffer of OpenGL, which has their size.
-pub(super) fn copy_to_buffer(gl: &Gl, storage: &Storage, buffer: u32, size: isize) -> BackendResult<()> {
-    match *storage {
-        Storage::Buffer { name, offset } => copy_buffer(gl, (name, offset), (buffer, 0), size),
-        // With a pixel buffer, addresses are offsets in it.
-        _ => with_pixel_buffer(gl, GL_PIXEL_PACK_BUFFER, buffer, || read_image(gl, storage, null_mut(), size.unsigned_abs())),
+/// Copies the contents of an object to a buffer on imported memory, which has their size.
+///
+/// Pixels pass through another buffer. Drivers may convert pixels on the host, with a copy of the buffer that does not
+/// see the writes of other APIs: on an H200 (driver 580.159.04), GL_DEPTH_COMPONENT24 had stale values.
+pub(super) fn copy_to_imported(gl: &Gl, storage: &Storage, buffer: u32, size: isize) -> BackendResult<()> {
+    if let Storage::Buffer { name, offset } = *storage {
+        return copy_buffer(gl, (name, offset), (buffer, 0), size);
     }
+    let pixels = TemporaryBuffer::new(gl, GL_COPY_WRITE_BUFFER, size, None)?;
+    // With a pixel buffer, addresses are offsets in it.
+    with_pixel_buffer(gl, GL_PIXEL_PACK_BUFFER, pixels.name, || read_image(gl, storage, null_mut(), size.unsigned_abs()))?;
+    copy_buffer(gl, (pixels.name, 0), (buffer, 0), size)
 }
 
-/// Replaces the contents of an object by those of a buffer of OpenGL, which has their size.
-pub(super) fn copy_from_buffer(gl: &Gl, storage: &Storage, buffer: u32, size: isize) -> BackendResult<()> {
-    match *storage {
-        Storage::Buffer { name, offset } => copy_buffer(gl, (buffer, 0), (name, offset), size),
-        _ => with_pixel_buffer(gl, GL_PIXEL_UNPACK_BUFFER, buffer, || write_image(gl, storage, null())),
+/// Replaces the contents of an object by those of a buffer on imported memory, which has their size.
+pub(super) fn copy_from_imported(gl: &Gl, storage: &Storage, buffer: u32, size: isize) -> BackendResult<()> {
+    if let Storage::Buffer { name, offset } = *storage {
+        return copy_buffer(gl, (buffer, 0), (name, offset), size);
     }
+    let pixels = TemporaryBuffer::new(gl, GL_COPY_WRITE_BUFFER, size, None)?;
+    copy_buffer(gl, (buffer, 0), (pixels.name, 0), size)?;
+    with_pixel_buffer(gl, GL_PIXEL_UNPACK_BUFFER, pixels.name, || write_image(gl, storage, null()))
 }
 
 /// Copies bytes between two buffers of OpenGL: the name of each buffer, and the offset in it.

@@ -260,6 +260,18 @@ impl OpenGl {
         image
     }
 
+    /// Binds an EGL image to a new texture.
+    pub fn texture_of_egl_image(&self, image: usize) -> u32 {
+        let name = c"glEGLImageTargetTexture2DOES";
+        let found = call!(self.library, "eglGetProcAddress", (*const c_char) -> *mut c_void, name.as_ptr());
+        assert!(!found.is_null(), "{name:?} is missing");
+        let texture = self.texture(TEXTURE_2D);
+        // SAFETY: the type is that of the function of this name, and the image exists.
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u32, usize)>(found)(TEXTURE_2D, image) };
+        assert_eq!(self.functions.glGetError(), 0, "{name:?}");
+        texture
+    }
+
     /// Creates a fence of EGL in the current context.
     pub fn egl_sync(&self) -> usize {
         // EGL_SYNC_FENCE
