@@ -80,12 +80,12 @@ impl HostBytes for TestMemory {
 #[derive(Debug, Default)]
 pub(crate) struct TestProgram {
     /// Kernels whose compilation was requested ahead of their launches.
-    pub(crate) precompiled: Mutex<Vec<(String, Option<[u32; 3]>)>>,
+    pub(crate) precompiled: Mutex<Vec<(String, Option<[u32; 3]>, Vec<u64>)>>,
 }
 
 impl LoadedProgram for TestProgram {
-    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
-        self.precompiled.lock().push((kernel.to_owned(), local_size));
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>, constants: &[u64]) {
+        self.precompiled.lock().push((kernel.to_owned(), local_size, constants.to_vec()));
     }
 
     /// Kernels named `refused` cannot be compiled.

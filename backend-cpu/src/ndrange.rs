@@ -179,7 +179,7 @@ mod tests {
     struct NoProgram;
 
     impl LoadedProgram for NoProgram {
-        fn precompile(&self, _: &str, _: Option<[u32; 3]>) {}
+        fn precompile(&self, _: &str, _: Option<[u32; 3]>, _: &[u64]) {}
 
         fn kernel_usage(&self, _: &str) -> BackendResult<KernelUsage> {
             Ok(KernelUsage::default())

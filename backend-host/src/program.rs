@@ -150,7 +150,7 @@ fn usage(program: &interpret::Program, kernel: &str) -> BackendResult<KernelUsag
 }
 
 impl LoadedProgram for InterpreterProgram {
-    fn precompile(&self, _kernel: &str, _local_size: Option<[u32; 3]>) {
+    fn precompile(&self, _kernel: &str, _local_size: Option<[u32; 3]>, _constants: &[u64]) {
         // The interpreter needs no compilation before a launch.
     }
 

@@ -515,8 +515,9 @@ pub trait Progress: Send + Sync {
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// Starts to compile the pipeline of a probable launch in the background (a hint). If `local_size` is `None`, the
-    /// launch does not specify a group size, and the device chooses one.
-    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>);
+    /// launch does not specify a group size, and the device chooses one. `constants` has the size in bytes of each
+    /// `__constant` argument.
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>, constants: &[u64]);
     /// Specialises and compiles a kernel for a typical launch, and returns its resource usage. clBuildProgram's
     /// diagnostics and clGetKernelWorkGroupInfo report this usage.
     ///

@@ -147,7 +147,7 @@ pub type BeforeAcquire = Box<dyn FnOnce() -> BackendResult<()> + Send>;
 #[derive(Clone)]
 enum Intermediate {
     Host(Arc<Staging>),
-    Device(Arc<TransferMemory>),
+    Device(Arc<TransferMemory<Buffer>>),
 }
 
 /// A copy between the memory of a shared object and the object.
@@ -167,7 +167,7 @@ impl Copy {
     }
 
     /// The second part of an acquire: from the intermediate memory to the memory object.
-    fn into_buffer(self) -> PendingCommand {
+    fn write_buffer(self) -> PendingCommand {
         let (regions, access) = (self.regions(), self.access(AccessMode::Overwrite));
         match self.intermediate {
             Intermediate::Host(staging) => PendingCommand::new(Operation::Write(self.buffer, staging, regions), vec![access]),
@@ -179,7 +179,7 @@ impl Copy {
     }
 
     /// The first part of a release: from the memory object to the intermediate memory.
-    fn from_buffer(&self) -> Result<PendingCommand> {
+    fn read_buffer(&self) -> Result<PendingCommand> {
         let (buffer, regions, access) = (self.buffer.clone(), self.regions(), self.access(AccessMode::Read));
         Ok(match &self.intermediate {
             Intermediate::Host(staging) => {
@@ -234,7 +234,7 @@ impl Transfer {
     }
 }
 
-impl TransferMemory {
+impl TransferMemory<Buffer> {
     /// Creates memory of a device, and imports it into OpenGL. Returns `None` if that is not possible.
     fn new(context: &Arc<Context>, device: usize, object: &dyn GraphicsObject, size: u64) -> Option<Self> {
         let backend = context.devices().get(context.memory_owner(device))?.backend();
@@ -276,7 +276,7 @@ impl Queue {
         let mut last = self.submit(api.acquire(), work, wait_list)?;
         for copy in copies {
             let buffer = copy.buffer.clone();
-            last = self.submit(api.acquire(), copy.into_buffer(), &[last])?;
+            last = self.submit(api.acquire(), copy.write_buffer(), &[last])?;
             if let Some(graphics) = buffer.store().graphics() {
                 graphics.is_acquired.store(true, Ordering::Release);
                 graphics.is_written.store(false, Ordering::Release);
@@ -299,7 +299,7 @@ impl Queue {
             let is_written = graphics.is_written.swap(false, Ordering::AcqRel);
             graphics.is_acquired.store(false, Ordering::Release);
             if is_written {
-                waits = vec![self.submit(api.release(), copy.from_buffer()?, &waits)?];
+                waits = vec![self.submit(api.release(), copy.read_buffer()?, &waits)?];
                 transfers.push(copy.transfer());
             }
         }
@@ -333,7 +333,7 @@ impl Queue {
     }
 
     /// Returns the memory through which an object is copied on the queue's device, if OpenGL uses the same device.
-    fn transfer_memory(&self, store: &Store) -> Option<Arc<TransferMemory>> {
+    fn transfer_memory(&self, store: &Store) -> Option<Arc<TransferMemory<Buffer>>> {
         let graphics = store.graphics()?;
         let (context, index) = (self.context(), self.device_index());
         if self.device().properties().uuid.is_none_or(|uuid| graphics.object().importing_device() != Some(uuid)) {

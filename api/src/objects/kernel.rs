@@ -1,5 +1,6 @@
 //! Kernels and their arguments (OpenCL API 5.9).
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use wgcl_compiler::enqueue::is_block;
@@ -85,6 +86,8 @@ pub struct Kernel {
     args: Mutex<Vec<Option<ArgValue>>>,
     /// The buffers that pointers in memory refer to, indexed by [`PointerSet`].
     pointers: Mutex<[Vec<Weak<Buffer>>; 3]>,
+    /// Whether the kernel is compiled when all arguments are set.
+    awaits_arguments: AtomicBool,
 }
 
 /// A set of pointers of clSetKernelExecInfo. A new list replaces the previous list of the same set.
@@ -146,19 +149,37 @@ impl SubGroupInfo {
     }
 }
 
-/// Compiles a kernel in the background if the source determines how it will be launched. All parameters must be values
-/// or global pointers. The kernel must require a work-group size, or must not depend on the work-group size. A kernel
-/// that does not depend on it runs in groups that the device chooses, regardless of the requirements in its source.
-fn precompile(executable: &Executable, name: &str) {
-    let is_value_or_global = |arg: &ArgInfo| {
-        matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
-    };
-    if let Some(info) = find_kernel(executable, name)
-        && (info.group_independent || info.reqd_work_group_size.is_some())
-        && info.args.iter().all(is_value_or_global)
-    {
-        executable.loaded.precompile(name, info.reqd_work_group_size.filter(|_| !info.group_independent));
+/// When it is known how a kernel will be launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LaunchIsKnown {
+    /// The source determines it.
+    AtCreation,
+    /// It depends on the sizes of the buffers for `__constant` arguments.
+    WithArguments,
+    Never,
+}
+
+/// Returns when it is known how a kernel will be launched. All parameters must be values, or pointers to global or
+/// constant memory. The kernel must require a work-group size, or must not depend on the work-group size. A kernel that
+/// does not depend on it runs in groups that the device chooses, regardless of the requirements in its source.
+fn when_launch_is_known(info: &KernelInfo) -> LaunchIsKnown {
+    if !info.group_independent && info.reqd_work_group_size.is_none() {
+        return LaunchIsKnown::Never;
     }
+    let parameter = |arg: &ArgInfo| match arg.passing {
+        KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. } => LaunchIsKnown::AtCreation,
+        KernelParam::Buffer { space: Space::Constant, .. } => LaunchIsKnown::WithArguments,
+        _ => LaunchIsKnown::Never,
+    };
+    let parameters: Vec<LaunchIsKnown> = info.args.iter().map(parameter).collect();
+    let latest = [LaunchIsKnown::Never, LaunchIsKnown::WithArguments].into_iter().find(|when| parameters.contains(when));
+    latest.unwrap_or(LaunchIsKnown::AtCreation)
+}
+
+/// Compiles a kernel in the background. `constants` has the size of the buffer for each `__constant` argument.
+fn precompile(executable: &Executable, info: &KernelInfo, constants: &[u64]) {
+    let local_size = info.reqd_work_group_size.filter(|_| !info.group_independent);
+    executable.loaded.precompile(&info.name, local_size, constants);
 }
 
 impl Kernel {
@@ -171,7 +192,31 @@ impl Kernel {
             definitions,
             args: Mutex::new(Rank::Kernel, args),
             pointers: Mutex::new(Rank::Kernel, Default::default()),
+            awaits_arguments: AtomicBool::new(false),
         })
+    }
+
+    /// Compiles the kernel in the background once all arguments are set, if the code depends on the arguments.
+    fn precompile_with_arguments(&self) {
+        if !self.awaits_arguments.load(Ordering::Relaxed) || !self.is_complete() {
+            return;
+        }
+        self.awaits_arguments.store(false, Ordering::Relaxed);
+        for definition in self.definitions.iter().flatten() {
+            let Some(info) = definition.info().filter(|info| when_launch_is_known(info) == LaunchIsKnown::WithArguments) else { continue };
+            let is_constant = |arg: &ArgInfo| matches!(arg.passing, KernelParam::Buffer { space: Space::Constant, .. });
+            let args = self.args.lock();
+            let sizes = info.args.iter().zip(args.iter()).filter(|(arg, _)| is_constant(arg)).map(|(_, value)| match value {
+                Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| buffer.size()),
+                _ => None,
+            });
+            // Other arguments, such as null pointers, result in other code.
+            let sizes: Option<Vec<u64>> = sizes.collect();
+            drop(args);
+            if let Some(sizes) = sizes {
+                precompile(&definition.executable, info, &sizes);
+            }
+        }
     }
 
     /// clCreateKernel
@@ -201,12 +246,20 @@ impl Kernel {
             InvalidKernelDefinition,
             "the definition of kernel `{name}` differs among the devices of the program"
         );
+        let mut awaits_arguments = false;
         for executable in executables.iter().flatten() {
-            precompile(executable, name);
+            let Some(info) = find_kernel(executable, name) else { continue };
+            match when_launch_is_known(info) {
+                LaunchIsKnown::AtCreation => precompile(executable, info, &[]),
+                LaunchIsKnown::WithArguments => awaits_arguments = true,
+                LaunchIsKnown::Never => {}
+            }
         }
         let args = vec![None; first.args.len()];
         let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), name)).collect();
-        Ok(Self::make(program, name, definitions, args))
+        let kernel = Self::make(program, name, definitions, args);
+        kernel.awaits_arguments.store(awaits_arguments, Ordering::Relaxed);
+        Ok(kernel)
     }
 
     /// clCreateKernelsInProgram: all kernels that can be created.
@@ -360,6 +413,7 @@ impl Kernel {
         if let Some(arg) = self.args.lock().get_mut(index as usize) {
             *arg = Some(value);
         }
+        self.precompile_with_arguments();
         Ok(())
     }
 

@@ -262,7 +262,7 @@ pub struct Store {
     /// The counts of meaningful bytes.
     pub(crate) content_sizes: ContentSizes<Buffer>,
     /// The object of OpenGL or EGL whose contents the memory has between an acquire and a release.
-    graphics: OnceCell<Graphics>,
+    graphics: OnceCell<Graphics<Buffer>>,
     /// The host memory of CL_MEM_USE_HOST_PTR or of an SVM allocation.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Host memory that several devices of the context share and use in place; `None` if there is none.
@@ -327,13 +327,13 @@ impl Store {
     }
 
     /// Makes the memory that of an object of OpenGL or EGL. The caller has just created the store.
-    pub(crate) fn set_graphics(&self, graphics: Graphics) {
+    pub(crate) fn set_graphics(&self, graphics: Graphics<Buffer>) {
         // The cell is empty, because the store is new.
         let _ = self.graphics.set(graphics);
     }
 
     /// The object of OpenGL or EGL, if the memory was created from one.
-    pub fn graphics(&self) -> Option<&Graphics> {
+    pub fn graphics(&self) -> Option<&Graphics<Buffer>> {
         self.graphics.get()
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::{Setup, read, setup, within_seconds};
 use crate::commands::command::CommandType;
 use crate::objects::kernel::{ArgValue, Kernel};
+use crate::objects::memory::{Buffer, HostData, MemFlags};
 use crate::objects::program::binary::BinaryKind;
 use crate::objects::program::{BuildStatus, Program};
 use crate::objects::queue::Queue;
@@ -101,7 +102,18 @@ fn kernels_with_known_launches_are_compiled_early() {
     assert_eq!(precompiled(), [], "kernels are precompiled before they are created");
     let kernels = Kernel::all(&program).expect("kernels");
     assert_eq!(kernels.len(), 5);
-    assert_eq!(precompiled(), [("fixed_size".to_owned(), Some([4, 2, 1])), ("ignores_groups".to_owned(), None)]);
+    let early = [("fixed_size".to_owned(), Some([4, 2, 1]), vec![]), ("ignores_groups".to_owned(), None, vec![])];
+    assert_eq!(precompiled(), early);
+    // The code of this kernel depends on the size of an argument.
+    let kernel = kernels.iter().find(|kernel| kernel.name() == "constants").expect("the kernel");
+    let buffer = Buffer::new(&setup.context, MemFlags::READ_WRITE, 100, HostData::None, None).expect("a buffer");
+    kernel.set_buffer(1, &buffer).expect("a constant argument");
+    assert_eq!(precompiled(), early, "an argument is missing");
+    for _ in 0..2 {
+        kernel.set_buffer(0, &buffer).expect("a global argument");
+        assert_eq!(precompiled()[2..], [("constants".to_owned(), Some([4, 2, 1]), vec![100])]);
+        kernel.set_arg(0, ArgValue::Null).expect("a null pointer");
+    }
 }
 
 #[test]

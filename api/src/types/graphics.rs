@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use once_cell::sync::OnceCell;
 
 use crate::backend::BackendResult;
-use crate::objects::memory::Buffer;
 
 /// The interface that an object belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,28 +56,28 @@ pub trait ImportedMemory: Send + Sync + fmt::Debug {
     fn write_object(&self) -> BackendResult<()>;
 }
 
-/// Memory that both OpenGL and a device of the context access.
+/// Memory that both OpenGL and a device of the context access. `B` is the type of buffers.
 #[derive(Debug)]
-pub(crate) struct TransferMemory {
+pub(crate) struct TransferMemory<B> {
     /// The index of the device in the context.
     pub(crate) device: usize,
     /// The memory on the device.
-    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) buffer: Arc<B>,
     pub(crate) imported: Arc<dyn ImportedMemory>,
 }
 
-/// The object of OpenGL or EGL that memory was created from, and its state.
+/// The object of OpenGL or EGL that memory was created from, and its state. `B` is the type of buffers.
 #[derive(Debug)]
-pub struct Graphics {
+pub struct Graphics<B> {
     object: Arc<dyn GraphicsObject>,
     pub(crate) is_acquired: AtomicBool,
     /// Whether a command that writes the memory was enqueued after the last acquire.
     pub(crate) is_written: AtomicBool,
     /// Created by the first acquire on the device of OpenGL. `None` if OpenGL cannot import the memory.
-    pub(crate) transfer_memory: OnceCell<Option<Arc<TransferMemory>>>,
+    pub(crate) transfer_memory: OnceCell<Option<Arc<TransferMemory<B>>>>,
 }
 
-impl Graphics {
+impl<B> Graphics<B> {
     pub(crate) fn new(object: Arc<dyn GraphicsObject>) -> Self {
         Self { object, is_acquired: AtomicBool::new(false), is_written: AtomicBool::new(false), transfer_memory: OnceCell::new() }
     }

@@ -421,7 +421,7 @@ impl Compiler {
 
 impl LoadedProgram for CpuProgram {
     /// Starts the compilation only if the local size is known, because each variant takes about a millisecond.
-    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>, _: &[u64]) {
         if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
             self.code.compile_in_background(found, self.probable_key(found, size), Urgency::Hint);
         }

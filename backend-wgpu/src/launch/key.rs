@@ -109,9 +109,8 @@ fn sampler_word(bytes: &[u8]) -> BackendResult<u32> {
 /// as storage.
 fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryRange) -> BackendResult<ConstantBinding> {
     let memory = downcast(&range.memory)?;
-    let size = range.size.max(1).next_power_of_two().max(256);
-    let fits = size <= gpu.limits.max_uniform_buffer_binding_size.min(1 << 16)
-        && size <= memory.allocated.saturating_sub(range.offset)
+    let ConstantBinding::Uniform(size) = constant_binding_of_size(gpu, range.size) else { return Ok(ConstantBinding::Storage) };
+    let fits = u64::from(size) <= memory.allocated.saturating_sub(range.offset)
         && range.offset.is_multiple_of(u64::from(gpu.limits.min_uniform_buffer_offset_alignment));
     // All bindings of the memory must be uniform, or all must be storage. Other arguments on it exclude a uniform
     // binding, unless they are `__constant` with the same range.
@@ -127,5 +126,12 @@ fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryR
     for other in &launch.extra {
         shared |= downcast(&other.memory)?.id == memory.id;
     }
-    Ok(if fits && !shared { ConstantBinding::Uniform(size as u32) } else { ConstantBinding::Storage })
+    Ok(if fits && !shared { ConstantBinding::Uniform(size) } else { ConstantBinding::Storage })
+}
+
+/// Returns the binding for a `__constant` argument of `size` bytes that no other argument overlaps.
+pub(crate) fn constant_binding_of_size(gpu: &Gpu, size: u64) -> ConstantBinding {
+    let rounded = size.max(1).checked_next_power_of_two().unwrap_or(u64::MAX).max(256);
+    let limit = gpu.limits.max_uniform_buffer_binding_size.min(1 << 16);
+    if rounded <= limit { ConstantBinding::Uniform(rounded as u32) } else { ConstantBinding::Storage }
 }

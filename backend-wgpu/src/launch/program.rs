@@ -14,6 +14,7 @@ use wgcl_runtime::{Compile, KernelFacts, PrefetchedProgram, Program, ProgramCach
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::kernel::{Kernel, KernelShader};
+use crate::launch::key;
 use crate::launch::ndrange::GROUP;
 use crate::memory::device_memory::WgpuMemory;
 use crate::vulkan::pipeline_statistics;
@@ -88,12 +89,16 @@ impl LoadedProgram for WgpuProgram {
     /// first launch the host has little else to do. hashcat benchmarks itself with one launch of about 70 ms after it
     /// creates three kernels: a compilation during that launch falsifies the result. A device with unified memory does
     /// not compile a kernel whose group size is unknown: an unneeded pipeline would take CPU time from other work.
-    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>, constants: &[u64]) {
         let Ok(found) = self.code.kernel(kernel) else { return };
         let default_size = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
         let Some(size) = local_size.or_else(default_size) else { return };
         let guards = local_size.is_none() && found.is_long();
-        let key = self.probable_key(found, size).changed(|key| key.kernel.guard[0] |= guards);
+        let gpu = self.code.machine();
+        let key = self.probable_key(found, size).changed(|key| {
+            key.kernel.guard[0] |= guards;
+            key.binding.constant_args = constants.iter().map(|size| key::constant_binding_of_size(gpu, *size)).collect();
+        });
         self.code.compile_in_background(found, key, Urgency::Hint);
     }
 
