@@ -12,27 +12,27 @@ use crate::analysis::addresses::{Address, Addresses};
 use crate::analysis::definitions::Root;
 use crate::ir::{Const, Function, GlobalVar, Op, Scalar, Type, Value};
 
-pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| {
-    run(function, &cx.module.globals);
-    Ok(true)
-});
+pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| Ok(run(function, &cx.module.globals)));
 
-/// Replaces loads from constant offsets in constant data.
-pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
+/// Replaces loads from constant offsets in constant data. Returns whether any load was replaced.
+pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) -> bool {
     if !globals.iter().any(is_constant_data) {
-        return;
+        return false;
     }
     let mut body = std::mem::take(&mut function.body);
     let addresses = Addresses::of(function, &body);
     let data = ConstantData { globals, addresses };
+    let mut changed = false;
     body.walk_mut(&mut |inst| {
         if let (&Op::Load { ptr, volatile: false, .. }, &[result]) = (&inst.op, inst.results.as_slice())
             && let Some(constant) = data.read(ptr, function.ty(result))
         {
             inst.op = Op::Const(constant);
+            changed = true;
         }
     });
     function.body = body;
+    changed
 }
 
 struct ConstantData<'a> {

@@ -131,12 +131,13 @@ pub enum PassError {
     },
 }
 
-/// Runs `sroa` and `simplify` up to three times, until `sroa` changes nothing. Constants from `simplify` let `sroa`
-/// promote more variables.
+/// Runs `sroa` and `simplify`, then `constant_loads`, `sroa` and `simplify` until neither of the first two changes
+/// anything, at most four times. Constants from `simplify` are the offsets of more loads from constant tables, and let
+/// `sroa` promote more variables. In `s[TABLE[i]]`, the constant from the table is the offset into the variable.
 pub const OPTIMISE: &[Step] = &[
     Step::Pass(&sroa::PASS),
     Step::Pass(&simplify::PASS),
-    Repeat(2, &[Step::Pass(&sroa::PASS)], &[Step::Pass(&simplify::PASS)]),
+    Repeat(4, &[Step::Pass(&constant_loads::PASS), Step::Pass(&sroa::PASS)], &[Step::Pass(&simplify::PASS)]),
     Step::Pass(&renumber::PASS),
 ];
 
