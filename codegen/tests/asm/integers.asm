@@ -254,3 +254,82 @@ str     x2, [x0]
 ldp     x29, x30, [sp], #0x10
 ret
 
+# byte_rotations, avx512: 52 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vmovups (%rdi),%ymm2
+vprold $0x10,%ymm2,%ymm4
+vmovupd 0x20(%rdi),%ymm6
+vprolq $0x20,%ymm6,%ymm8
+vprolq $0x28,%ymm8,%ymm10
+vmovups %ymm4,(%rdi)
+vmovupd %ymm10,0x20(%rdi)
+vzeroupper
+pop %rbp
+ret
+
+# byte_rotations, avx2: 54 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vmovups (%rdi),%ymm2
+vpshufb 0x40,%ymm2,%ymm4
+vmovupd 0x20(%rdi),%ymm6
+vpshufd $0xB1,%ymm6,%ymm8
+vpshufb 0x60,%ymm8,%ymm10
+vmovups %ymm4,(%rdi)
+vmovupd %ymm10,0x20(%rdi)
+vzeroupper
+pop %rbp
+ret
+
+# byte_rotations, sse4.2: no value of type i64x4
+
+# byte_rotations, armv8.2: no value of type i64x4
+
+# byte_rotations, armv8: no value of type i64x4
+
+# byte_rotations, sve-128: no value of type i64x4
+
+# byte_rotations, sve-256: 68 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     z2, [x0]
+ldr     z4, [x0, #0x1, mul vl]
+lsl     z6.s, z2.s, #0x10
+lsr     z16.s, z2.s, #0x10
+orr     z16.d, z6.d, z16.d
+lsl     z17.d, z4.d, #0x20
+lsr     z18.d, z4.d, #0x20
+orr     z17.d, z17.d, z18.d
+lsl     z18.d, z17.d, #0x28
+lsr     z20.d, z17.d, #0x18
+orr     z22.d, z18.d, z20.d
+str     z16, [x0]
+str     z22, [x0, #0x1, mul vl]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# byte_rotations, sve-512: 80 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ptrue   p2.s, vl8
+ld1w    {z4.s}, p2/z, [x0]
+add     x6, x0, #0x20
+ptrue   p0.d, vl4
+ld1d    {z17.d}, p0/z, [x6]
+lsl     z16.s, z4.s, #0x10
+lsr     z18.s, z4.s, #0x10
+orr     z16.d, z16.d, z18.d
+lsl     z18.d, z17.d, #0x20
+lsr     z20.d, z17.d, #0x20
+orr     z22.d, z18.d, z20.d
+lsl     z24.d, z22.d, #0x28
+lsr     z26.d, z22.d, #0x18
+orr     z28.d, z24.d, z26.d
+st1w    {z16.s}, p2, [x0]
+st1d    {z28.d}, p0, [x6]
+ldp     x29, x30, [sp], #0x10
+ret
+

@@ -220,6 +220,12 @@ impl Table {
                 });
             }
         }
+        for bytes in 1..8 {
+            self.add(format!("Rotl of {bytes} bytes {ty:?}"), &[ty], &|build, values, _| {
+                let bits = constant(build, ty, 8 * bytes);
+                Some(build.value_of(ty, Op::Bin(Rotl, values[0], bits)))
+            });
+        }
         if elem == Elem::I64 {
             self.bin(MulWideU, ty);
             self.bin(MulWideS, ty);

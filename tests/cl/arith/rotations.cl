@@ -36,6 +36,18 @@ kernel void by_halves(global const T *a, global T *o)
 // arg o: $T[64]
 // expect o: (a << bits_of($T) / 2 | a >> bits_of($T) / 2) + (a << bits_of($T) / 2 + 1 | a >> bits_of($T) / 2 - 1) + a + (a << 50 % bits_of($T) | a >> bits_of($T) - 50 % bits_of($T))
 
+// Rotations by whole bytes are shuffles.
+kernel void by_bytes(global const T *a, global T *o)
+{
+    size_t i = get_global_id(0);
+    T x = a[i];
+    o[i] = ROT(x, 8) ^ ROT(x, 16) * 3 ^ ROT(x, W - 8) * 5 ^ ROT(x, W - 16) * 7 ^ ROT(x, W / 2) * 9 ^ ROT(x, W / 2 + 8) * 11 ^ ROT(x, W / 2 - 8) * 13;
+}
+// run: by_bytes global=64
+// arg a: $T[64] = rand(min_of($T), max_of($T))
+// arg o: $T[64]
+// expect o: ((a << 8 | (a & max_of($T)) >> bits_of($T) - (8)) & max_of($T)) * 1 ^ ((a << 16 | (a & max_of($T)) >> bits_of($T) - (16)) & max_of($T)) * 3 ^ ((a << bits_of($T) - 8 | (a & max_of($T)) >> bits_of($T) - (bits_of($T) - 8)) & max_of($T)) * 5 ^ ((a << bits_of($T) - 16 | (a & max_of($T)) >> bits_of($T) - (bits_of($T) - 16)) & max_of($T)) * 7 ^ ((a << bits_of($T) / 2 | (a & max_of($T)) >> bits_of($T) - (bits_of($T) / 2)) & max_of($T)) * 9 ^ ((a << (bits_of($T) / 2 + 8) | (a & max_of($T)) >> bits_of($T) - ((bits_of($T) / 2 + 8))) & max_of($T)) * 11 ^ ((a << (bits_of($T) / 2 - 8) | (a & max_of($T)) >> bits_of($T) - ((bits_of($T) / 2 - 8))) & max_of($T)) * 13
+
 kernel void by_amounts(global const T *a, global const uint *n, global T *o)
 {
     size_t i = get_global_id(0);

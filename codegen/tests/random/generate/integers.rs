@@ -51,6 +51,10 @@ impl Generator<'_> {
         let op = self.random.of(&[BinOp::Shl, BinOp::LShr, BinOp::AShr, BinOp::Rotl]);
         let (a, mut amount) = (self.any(ty), self.any(ty));
         if op == BinOp::Rotl {
+            if self.random.below(2) == 0 {
+                let bytes = self.random.below(elem.bytes() as usize) as u64;
+                amount = self.constant(ty, 8 * bytes);
+            }
             return self.bin(op, ty, a, amount);
         }
         match self.random.below(8) {

@@ -271,6 +271,7 @@ impl Lower<'_> {
             BinOp::AShr => self.arithmetic64(a, ty, |this, x| this.shift_imm(t::PSRLQ_IMM, len, true, x, amount)),
             _ if self.avx512() => self.shift_imm(t::PROL_IMM, len, wide, a, amount),
             _ if amount == 0 => a,
+            _ if amount.is_multiple_of(8) => self.rotate_bytes(a, amount / 8, ty),
             _ => {
                 let high = self.shift_imm(left, len, wide, a, amount);
                 let low = self.shift_imm(right, len, wide, a, if wide { 64 } else { 32 } - amount);
@@ -287,6 +288,21 @@ impl Lower<'_> {
         let positive = self.v3(t::PXOR, len, false, a, negative);
         let shifted = shift(self, positive);
         self.v3(t::PXOR, len, false, shifted, negative)
+    }
+
+    /// Rotates left by a number of bytes, with a shuffle of bytes or words instead of two shifts and a disjunction.
+    fn rotate_bytes(&mut self, a: VReg, count: u8, ty: Type) -> VReg {
+        const SWAP_WORDS: u8 = 0b1011_0001;
+        let (len, size) = (length(ty), if wide(ty) { 8 } else { 4 });
+        if size == 8 && count == 4 {
+            return self.v2_imm(t::PSHUFD, len, false, a, SWAP_WORDS);
+        }
+        let order = std::array::from_fn(|at| {
+            let at = at as u8;
+            at / size * size + (at + size - count) % size
+        });
+        let order = self.repeated(order, len);
+        self.v3(t::PSHUFB, len, false, a, order)
     }
 
     /// Rotates with two shifts. A shift by the lane size gives 0.
