@@ -1,5 +1,5 @@
 //! Atomic operations. Operations on work-group and private memory are ordinary loads and stores, because only one
-//! thread accesses these. Compare-and-exchange is always atomic.
+//! thread accesses these.
 //!
 //! * If all lanes access one address and the operation is associative and commutative, the code combines the values of
 //!   all lanes and executes one operation. The old value of a lane is the old value in memory, combined with the values
@@ -70,7 +70,7 @@ const fn bits_in_memory(of: Scalar) -> Mem {
 
 impl<'a> Vectorizer<'a> {
     pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
-        let unshared = matches!(self.space(pointer), Space::Local | Space::Private);
+        let unshared = self.is_unshared(pointer);
         if let (Some(value), Some(fold)) = (value, combining_fold(op, of))
             && self.shape.lanes > 1
             && self.is_uniform(pointer)
@@ -135,14 +135,30 @@ impl<'a> Vectorizer<'a> {
 
     pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
         let ty = Register::Scalar(elem(of).int());
-        self.prefetch_lines(pointer);
+        let unshared = self.is_unshared(pointer);
+        if !unshared {
+            self.prefetch_lines(pointer);
+        }
         self.lane_by_lane(result, (pointer, &[expected, desired]), (of, Repeat::Unrolled), &mut |this, scalars| {
             let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
-            let expected = this.low_bits(of, expected);
-            let op = VOp::AtomicCompareExchange(bits_in_memory(of), Addr::of(scalars[0]), expected, desired);
-            let old = this.emit(ty, op);
+            let (expected, mem, addr) = (this.low_bits(of, expected), bits_in_memory(of), Addr::of(scalars[0]));
+            let old = if unshared {
+                let old = this.emit(ty, VOp::Load(mem, addr));
+                let seen = this.low_bits(of, old);
+                let equal = this.emit(Register::I32, VOp::Cmp(VCmp::Eq, seen, expected));
+                let new = this.emit(ty, VOp::Select(equal, desired, old));
+                this.b.effect(VOp::Store(mem, addr, new));
+                old
+            } else {
+                this.emit(ty, VOp::AtomicCompareExchange(mem, addr, expected, desired))
+            };
             Ok(Some(this.float_scalar(of, old)))
         })
+    }
+
+    /// Whether a pointer points to memory that only one thread accesses.
+    fn is_unshared(&self, pointer: Value) -> bool {
+        matches!(self.space(pointer), Space::Local | Space::Private)
     }
 
     /// Runs code for each active lane, or once if there is only one lane. The operands are a pointer and values.
