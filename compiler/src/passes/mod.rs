@@ -27,13 +27,14 @@
 //!   instead of 5.6 s.
 //! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 times the speed of NVIDIA's OpenCL. With rounding in
 //!   integer arithmetic instead of the pass, it runs at 0.79 times that speed.
-//! * `atomic_loops`, `hoist_common`, `unify_latches`, `exit_stores`, `unsigned`, `offsets`: for CPUs
+//! * `atomic_loops`, `access_types`, `hoist_common`, `unify_latches`, `exit_stores`, `unsigned`, `offsets`: for CPUs
 //!   only. The documentation of each pass describes its benefit.
 //! * `merge_bindings`, `split_bindings`: needed by kernels that otherwise exceed the limits for bindings.
 //! * `pairs`, `locks`, `fp_barriers` and `coarse_sines`: needed by devices without 64-bit integers, 64-bit atomics,
 //!   exact float arithmetic, or accurate sines.
 //! * `group_uniform_ids`: needed by browsers, which reject a barrier unless a group id shows that it is uniform.
 
+mod access_types;
 mod alias;
 mod argument_promotion;
 mod atomic_loops;
@@ -207,7 +208,7 @@ pub const SHADER: &[Step] = &[
 /// Runs after [`SPECIALISE`] for machine code: narrow offsets, loops with one latch and few exits, and wide accesses.
 pub const NATIVE: &[Step] = &[EachFunction(&[
     IfChanged(
-        &[Step::Pass(&atomic_loops::PASS)],
+        &[Step::Pass(&atomic_loops::PASS), Step::Pass(&access_types::PASS)],
         &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)],
     ),
     IfChanged(&[Step::Pass(&hoist_common::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
