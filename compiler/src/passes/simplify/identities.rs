@@ -90,6 +90,10 @@ impl Walk<'_> {
     fn combine_constants(&mut self, at: &mut Output, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
         let width = u64::from(scalar.bits());
         match self.def(a).cloned()? {
+            Op::Bin(BinOp::Add, x, y) if kind == BinOp::Add && self.bits(y).is_none() => {
+                let is_local = self.sums.is_used_once(a) && !self.sums.leads_to_address(self.current);
+                if is_local { self.add_to_part(at, [x, y], bits) } else { None }
+            }
             Op::Bin(inner, x, c) => {
                 let first = self.bits(c)?;
                 let (op, x, bits) = match (kind, inner) {
@@ -138,6 +142,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds a constant to a sum of which one operand also has a constant: `((x + c1) + y) + c2` is `(x + c) + y`.
+    fn add_to_part(&mut self, at: &mut Output, parts: [Value; 2], bits: u64) -> Option<Value> {
+        let [a, b] = parts;
+        let constant = |walk: &Self, part: Value| match walk.def(part) {
+            Some(&Op::Bin(BinOp::Add, x, c)) if walk.sums.is_used_once(part) => walk.bits(c).map(|first| (x, first)),
+            _ => None,
+        };
+        let (x, first, other) = match (constant(self, a), constant(self, b)) {
+            (Some((x, first)), _) => (x, first, b),
+            (None, Some((x, first))) => (x, first, a),
+            (None, None) => return None,
+        };
+        let constant = self.splat(at.ty, first.wrapping_add(bits));
+        let part = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, x, constant));
+        Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, part, other)))
+    }
+
     /// Rewrites `(x + c) * n`, where only `x` changes in the loop, as `x * n` plus a loop-invariant multiple of `n`.
     /// Unrolled iterations with different constants `c` then share the product `x * n`.
     fn hoist_product(&mut self, at: &mut Output, a: Value, b: Value) -> Option<Value> {
@@ -154,13 +175,19 @@ impl Walk<'_> {
         })
     }
 
-    /// Rewrites `(x + c) + y` as `(x + y) + c`, and `x - (y + c)` as `(x - y) - c`.
+    /// Rewrites `(x + c) + y` as `(x + y) + c`, and `x - (y + c)` as `(x - y) - c`. Outside of addresses, this is only
+    /// done if both operands have a constant: otherwise, `y` may be the last value that is computed, and would be
+    /// followed by two sums instead of one.
     fn hoist_constant(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value) -> Option<Value> {
         let parts = |walk: &Self, value: Value| match walk.def(value) {
             Some(&Op::Bin(BinOp::Add, x, c)) if walk.sums.may_extract_constant(walk.current, value) => walk.bits(c).map(|bits| (x, bits)),
             _ => None,
         };
-        let (x, y, bits) = match (parts(self, a), parts(self, b), kind) {
+        let parts = (parts(self, a), parts(self, b));
+        if parts.0.is_some() != parts.1.is_some() && !self.sums.leads_to_address(self.current) {
+            return None;
+        }
+        let (x, y, bits) = match (parts.0, parts.1, kind) {
             (Some((x, first)), Some((y, second)), BinOp::Add) => (x, y, first.wrapping_add(second)),
             (Some((x, first)), Some((y, second)), _) => (x, y, first.wrapping_sub(second)),
             (Some((x, first)), None, _) => (x, b, first),

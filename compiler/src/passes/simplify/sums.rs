@@ -1,8 +1,8 @@
 //! Decides which constants may move to the outermost sum.
 //!
 //! In address computations, constants that move to the outermost sum are combined, and contiguous accesses are
-//! recognised. In other sums, moving a constant costs an addition if the inner sum has another use. Hash functions
-//! contain many such sums.
+//! recognised. In other sums, moving a constant costs an addition if the inner sum has another use. It may also
+//! lengthen the chain of dependent operations. Hash functions contain many such sums.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -42,8 +42,17 @@ impl Sums {
 
     /// Whether a constant may move from the operand `part` to the sum `sum`.
     pub(super) fn may_extract_constant(&self, sum: Option<Value>, part: Value) -> bool {
-        let leads_to_address = sum.and_then(|sum| self.in_address.get(sum.index())).copied().unwrap_or(true);
-        leads_to_address || self.uses.get(part.index()).is_none_or(|uses| *uses <= 1)
+        self.leads_to_address(sum) || self.is_used_once(part)
+    }
+
+    /// Whether a sum is a part of an address. Also true for sums that did not exist before the simplification.
+    pub(super) fn leads_to_address(&self, sum: Option<Value>) -> bool {
+        sum.and_then(|sum| self.in_address.get(sum.index())).copied().unwrap_or(true)
+    }
+
+    /// Whether a value has at most one use.
+    pub(super) fn is_used_once(&self, value: Value) -> bool {
+        self.uses.get(value.index()).is_none_or(|uses| *uses <= 1)
     }
 
     /// Adds the uses of a replaced value to those of its replacement.
