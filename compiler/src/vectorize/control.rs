@@ -34,6 +34,9 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Inst, Op, Region, Scalar, Type, Value};
 
+/// The maximum nesting of conjunctions with one branch for each comparison.
+const MAX_CONJUNCTION_DEPTH: u32 = 3;
+
 /// The end of a region.
 pub(super) enum End {
     /// The region ends in `yield`. The yielded values are coerced to the lane shapes of the results.
@@ -310,12 +313,44 @@ impl<'a> Vectorizer<'a> {
         self.do_return(&[])
     }
 
+    /// Branches on a uniform `bool`. In scalar code, a conjunction of comparisons is one branch for each comparison:
+    /// the results of several comparisons do not fit the flags.
+    fn branch_on(&mut self, cond: V, yes: Block, no: Block) {
+        let parts = if self.shape.lanes == 1 { self.conjunction(cond, MAX_CONJUNCTION_DEPTH) } else { None };
+        let parts = parts.unwrap_or_else(|| smallvec![cond]);
+        for (index, &part) in parts.iter().enumerate() {
+            let next = if index + 1 == parts.len() { yes } else { self.b.block() };
+            let cond = match self.b.op(part) {
+                Some(&VOp::Cmp(op, a, b)) if self.b.ty(a).is_general() => Cond::Cmp(op, a, b),
+                _ => Cond::NonZero(part),
+            };
+            self.b.end(Terminator::Branch(cond, Target::new(next, []), Target::new(no, [])));
+            if next != yes {
+                self.b.enter(next);
+            }
+        }
+    }
+
+    /// Returns the comparisons of a conjunction. Returns `None` if another operation is part of it, or if conjunctions
+    /// nest deeper than `depth`.
+    fn conjunction(&self, cond: V, depth: u32) -> Option<SmallVec<[V; 4]>> {
+        match *self.b.op(cond)? {
+            VOp::Cmp(..) => Some(smallvec![cond]),
+            VOp::Bin(BinOp::And, a, b) if depth > 0 => {
+                let mut parts = self.conjunction(a, depth - 1)?;
+                parts.extend(self.conjunction(b, depth - 1)?);
+                Some(parts)
+            }
+            _ => None,
+        }
+    }
+
     fn lower_if(&mut self, inst: &'a Inst, cond: Value, [then, els]: [&'a Region; 2]) -> Lowered<()> {
         let results = self.lane_shapes(&inst.results);
         if !self.uniformity.splits(inst) {
             let cond = self.first(cond);
             let (yes, no) = (self.b.block(), self.b.block());
-            self.b.end(Terminator::Branch(Cond::NonZero(cond), Target::new(yes, []), Target::new(no, [])));
+            self.branch_on(cond, yes, no);
             let parts = self.may_lose_lanes(inst);
             return self.lower_uniform_regions(&inst.results, &results, &[(yes, then), (no, els)], parts);
         }
