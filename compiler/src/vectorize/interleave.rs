@@ -92,6 +92,12 @@ fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool
 
 /// Whether the live values of one vector fit in this number of registers.
 fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
+    most_registers(params, body, &|value| size(value, uniformity)) <= registers
+}
+
+/// Returns the largest number of registers that the live values of one vector occupy in the body of a loop with these
+/// parameters. `size` returns the number of registers of a value.
+pub(super) fn most_registers(params: &[Value], body: &Region, size: &dyn Fn(Value) -> usize) -> usize {
     let mut ranges = LiveRanges::default();
     ranges.region(body);
     // Values from outside of the loop and loop parameters are live in the whole body.
@@ -100,7 +106,7 @@ fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, 
     }
     let mut changes = vec![0_isize; ranges.at + 2];
     for (&value, &(from, to)) in &ranges.spans {
-        let size = size(value, uniformity).cast_signed();
+        let size = size(value).cast_signed();
         changes[from] += size;
         changes[to + 1] -= size;
     }
@@ -109,11 +115,11 @@ fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, 
         alive += change;
         most = most.max(alive);
     }
-    most.unsigned_abs() <= registers
+    most.unsigned_abs()
 }
 
 /// Returns the number of registers that a value occupies for one vector of work-items.
-fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
+pub(super) fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
     if uniformity.lane_shape(value) != LaneShape::Varying {
         return 0;
     }

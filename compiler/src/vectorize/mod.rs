@@ -20,6 +20,7 @@
 //! - [`aos_values`]: keeps vector components in the order of memory
 //! - [`gather_bound`]: scalar code for loops that mainly gather
 //! - [`interleave`]: gangs of two or four vectors
+//! - [`narrow_gangs`]: gangs of half a vector, for 64-bit numbers
 
 pub mod abi;
 mod access;
@@ -43,6 +44,7 @@ mod invariant_division;
 mod kernel;
 mod locks;
 mod loops;
+mod narrow_gangs;
 mod ops;
 mod plan;
 mod printf;

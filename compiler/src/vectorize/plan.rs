@@ -8,6 +8,7 @@
 //! a lock (locks)                                 one work-item at a time
 //! loops that mainly gather (gather_bound)        one work-item at a time, with 64-bit offsets
 //! otherwise                                      a vector along the cheaper dimension (dimension);
+//!   on more 64-bit numbers than registers          half a vector (narrow_gangs)
 //!   without loops, on narrow numbers               more lanes, so that bytes fill vectors (subword_packing)
 //!   short, without loops, on AArch64               two or four vectors (interleave)
 //!   with loops that leave registers free           two or four vectors (interleave)
@@ -21,7 +22,7 @@ use super::gather_bound::{contains_loop, is_gather_bound};
 use super::private::PrivateMemory;
 use super::shape::{Shape, subgroup_size};
 use super::uniformity::{Entry, Uniformity};
-use super::{dimension, interleave, locks, subword_packing, waits};
+use super::{dimension, interleave, locks, narrow_gangs, subword_packing, waits};
 use crate::ir::{Function, Module};
 use crate::launch::KernelKey;
 use crate::target::Language;
@@ -124,7 +125,9 @@ impl<'a> Planner<'a> {
     fn best_shape(&self) -> Option<Shape> {
         let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
         let alternative = dimension::alternative(self.kernel, shape);
-        let straight = self.isa.caps().interleaves_straight_code || subword_packing::may_widen(self.kernel, shape);
+        let straight = self.isa.caps().interleaves_straight_code
+            || subword_packing::may_widen(self.kernel, shape)
+            || narrow_gangs::may_narrow(self.kernel, shape);
         if shape.lanes < 4 || !self.has_loop && alternative.is_none() && !straight {
             return Some(shape);
         }
@@ -138,6 +141,9 @@ impl<'a> Planner<'a> {
                 uniformity = other;
             }
         }
+        if let Some(narrow) = narrow_gangs::narrow(self.kernel, &uniformity) {
+            return Some(narrow);
+        }
         Some(if self.has_loop {
             interleave::interleave(self.kernel, &uniformity)
         } else {
@@ -149,7 +155,7 @@ impl<'a> Planner<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Plan;
+    use super::{Plan, ScalarReason};
     use crate::build::build;
     use crate::launch::LaunchKey;
     use crate::options::{Source, parse_options};
@@ -160,14 +166,55 @@ mod tests {
 
     /// Returns the vector dimension of a kernel in groups of 16 by 16.
     fn dimension(body: &str) -> u8 {
-        let text = format!(
+        plan(&format!(
             "kernel void k(global const float *a, global float *b, int n) {{ int x = get_global_id(0), y = get_global_id(1); {body} }}"
-        );
+        ))
+        .shape
+        .vector_dimension
+    }
+
+    /// Returns the plan of a kernel in groups of 16 by 16.
+    fn plan(text: &str) -> Plan {
+        let text = text.to_owned();
         let (options, target) = (parse_options("").expect("no options"), Target::cpu());
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
         let key = LaunchKey::example(&program.module.functions[0], [16, 16, 1]).changed(|key| key.kernel.zero_offset = true);
         let module = prepared(&program.module, "k", &key, &target, false, None).expect("it specialises");
-        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512), &target.language).shape.vector_dimension
+        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512), &target.language)
+    }
+
+    #[test]
+    fn many_long_numbers_have_half_a_vector() {
+        let state = |ty: &str, words: u32| {
+            let text = format!(
+                "kernel void k(global {ty} *a) {{
+                    size_t id = get_global_id(0) + 16 * get_global_id(1);
+                    {ty} s[{words}];
+                    for (int i = 0; i < {words}; i++) s[i] = id * i;
+                    for (int n = 0; n < 100; n++)
+                        for (int i = 0; i < {words}; i++) s[i] = rotate(s[i], ({ty})7) + s[(i + 1) % {words}];
+                    for (int i = 0; i < {words}; i++) a[{words} * id + i] = s[i];
+                }}"
+            );
+            plan(&text).shape.lanes
+        };
+        assert_eq!([state("ulong", 32), state("ulong", 10), state("uint", 32)], [8, 16, 16]);
+    }
+
+    #[test]
+    fn loops_that_mainly_gather_are_scalar() {
+        let scalar = |body: &str| {
+            let text = format!(
+                "kernel void k(global const uchar *a, global const int *b, global int *c, int n) {{ int x = get_global_id(0); {body} }}"
+            );
+            plan(&text).scalar == Some(ScalarReason::Gathers)
+        };
+        // Words at any distance from another, and rows of 34 bytes.
+        assert!(scalar(
+            "int i = 0; while (i < b[x]) { if (as_uint(vload4(0, a + x + i)) - as_uint(vload4(0, a + n + i))) break; i += 4; } c[x] = i;"
+        ));
+        assert!(scalar("int sum = 0; for (int i = 0; i < b[x]; i++) sum += (int)a[34 * x + i] * b[68 * x + i]; c[x] = sum;"));
+        assert!(!scalar("int sum = 0; for (int i = x; i < n; i += 256) sum += a[i] * b[i]; c[x] = sum;"));
     }
 
     #[test]
