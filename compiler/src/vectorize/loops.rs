@@ -41,6 +41,14 @@ pub(super) struct LoopState {
     returns: bool,
 }
 
+impl LoopState {
+    /// Creates the state of a loop that no lane leaves by a `break`. The code jumps to `exit` before a lane leaves.
+    pub(super) const fn without_masks(header: Block, exit: Block, params: Vec<(LaneShape, Type)>, may_wait: bool) -> Self {
+        let (alive, out, next) = (0..0, 0..0, None);
+        Self { splits: false, header, exit, params, results: Vec::new(), alive, out, next, single_continue: true, may_wait, returns: false }
+    }
+}
+
 impl<'a> Vectorizer<'a> {
     pub(super) fn do_break(&mut self, values: &[Value]) -> Lowered<()> {
         let state = self.masks.loops.last().ok_or_else(|| internal!("a break outside of loops"))?;
@@ -116,20 +124,8 @@ impl<'a> Vectorizer<'a> {
         let depth = self.depth();
         let registers: Vec<V> = self.types(&lane_shapes).into_iter().map(|ty| self.block_param(header, ty, depth)).collect();
         self.define_all(params, &lane_shapes, &registers);
-        let state = LoopState {
-            splits: false,
-            header,
-            exit,
-            params: lane_shapes,
-            results: results.clone(),
-            alive: 0..0,
-            out: 0..0,
-            next: None,
-            single_continue: true,
-            may_wait: self.may_wait(inst),
-            returns: false,
-        };
-        self.masks.loops.push(state);
+        let state = LoopState::without_masks(header, exit, lane_shapes, self.may_wait(inst));
+        self.masks.loops.push(LoopState { results: results.clone(), ..state });
         let exec = self.masks.exec.clone();
         let end = self.region(body, &[])?;
         if !self.b.is_ended() || !matches!(end, End::Left) {
@@ -147,6 +143,8 @@ impl<'a> Vectorizer<'a> {
 
     fn lower_loop_that_splits(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
         let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
+        let given = self.coerce_all(init, &lane_shapes);
+        let given = self.full_iterations(inst, given)?;
         let (header, exit, outer_depth) = (self.b.block(), self.b.block(), self.depth());
         let (exec, before) = (self.masks.exec.clone(), self.masks.slots.clone());
         let masks = self.exec_mask_or_all();
@@ -179,7 +177,6 @@ impl<'a> Vectorizer<'a> {
             debug_assert_eq!(undefined.len(), next.len(), "one slot per parameter");
             self.masks.slots.extend(undefined);
         }
-        let given = self.coerce_all(init, &lane_shapes);
         let args = self.header_args(given);
         let types = self.types_of(&args);
         self.open_loop(header, args);

@@ -18,6 +18,7 @@
 //! Optimisations, among others:
 //! - [`subword_packing`]: packs contiguous narrow numbers
 //! - [`aos_values`]: keeps vector components in the order of memory
+//! - [`full_iterations`]: iterations without masks
 //! - [`gather_bound`]: scalar code for loops that mainly gather
 //! - [`interleave`]: gangs of two or four vectors
 //! - [`narrow_gangs`]: gangs of half a vector, for 64-bit numbers
@@ -36,6 +37,7 @@ mod convert;
 mod dimension;
 mod divide;
 mod frame;
+mod full_iterations;
 mod gather_bound;
 mod group;
 mod interleave;
