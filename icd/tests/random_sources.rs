@@ -35,7 +35,7 @@ type Kind = (&'static str, fn(u64) -> String);
 const KINDS: [Kind; 3] = [("sources", source::program), ("arrays", arrays::program), ("straight", straight::program)];
 
 /// The default number of work-items of the group that runs a program. Sixteen work-items fill a vector of the CPU.
-/// `WGCL_FUZZ_ITEMS` sets another number.
+/// `WGCL_FUZZ_ITEMS` sets another number, at most 16: the programs have local arrays with 16 elements.
 const ITEMS: u64 = 4;
 /// Bytes of a buffer for each work-item.
 const SIZE: usize = 128;
