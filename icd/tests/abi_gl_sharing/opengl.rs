@@ -1,6 +1,6 @@
 //! A context of OpenGL or OpenGL ES for the tests, through EGL without a surface, through GLX on Xvfb, or through WGL.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::ptr::null_mut;
@@ -51,6 +51,7 @@ macro_rules! functions {
 
 functions! {
     glGetError() -> u32;
+    glGetString(name: u32) -> *const c_char;
     glFinish();
     glPixelStorei(name: u32, value: i32);
     glGenBuffers(count: i32, names: *mut u32);
@@ -260,16 +261,12 @@ impl OpenGl {
         image
     }
 
-    /// Binds an EGL image to a new texture.
-    pub fn texture_of_egl_image(&self, image: usize) -> u32 {
-        let name = c"glEGLImageTargetTexture2DOES";
-        let found = call!(self.library, "eglGetProcAddress", (*const c_char) -> *mut c_void, name.as_ptr());
-        assert!(!found.is_null(), "{name:?} is missing");
-        let texture = self.texture(TEXTURE_2D);
-        // SAFETY: the type is that of the function of this name, and the image exists.
-        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u32, usize)>(found)(TEXTURE_2D, image) };
-        assert_eq!(self.functions.glGetError(), 0, "{name:?}");
-        texture
+    /// Whether the driver is NVIDIA's.
+    pub fn is_of_nvidia(&self) -> bool {
+        // GL_VENDOR
+        let name = self.functions.glGetString(0x1F00);
+        // SAFETY: the result is null or a string that ends with a zero.
+        !name.is_null() && unsafe { CStr::from_ptr(name) }.to_string_lossy().contains("NVIDIA")
     }
 
     /// Creates a fence of EGL in the current context.
