@@ -10,6 +10,7 @@ use wgcl_api::backend::{
 };
 use wgcl_api::cache::Key;
 use wgcl_api::options::Options;
+use wgcl_api::types::graphics::HAS_OPENGL;
 use wgcl_api::types::process::PerProcess;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::{AtomicOrder, Target, ValueChecks};
@@ -83,6 +84,7 @@ fn target() -> Target {
             conversions: Options::get().checks_conversions(),
             undefined: Options::get().is_checked(),
         };
+        target.language.multisample_images = HAS_OPENGL;
         target.language.extension_changes = Options::get().extension_changes();
     })
 }

@@ -68,6 +68,22 @@ fn programs_are_accepted_or_rejected() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+#[test]
+fn multisample_images_require_the_extension() {
+    let text = "#ifdef cl_khr_gl_msaa_sharing\n#error macro\n#endif\nkernel void k(read_only image2d_msaa_t a) {}\n\
+                kernel void n(read_only image2d_t a) { get_image_num_samples(a); }";
+    let without = Target::full().changed(|target| target.language.multisample_images = false);
+    // The extension requires another.
+    let hidden = Target::full().with_extension_changes(vec!["-cl_khr_gl_depth_images".to_owned()]);
+    for target in [without, hidden] {
+        let found = errors(text, "-cl-std=CL3.0", &target);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0].0, 4);
+        assert!(found[0].1.contains("use of type 'image2d_msaa_t' requires cl_khr_gl_msaa_sharing support"), "{found:?}");
+        assert!(found[1].0 == 5 && found[1].1.contains("get_image_num_samples"), "{found:?}");
+    }
+}
+
 /// Returns the typed tree of a correct source.
 fn checked(text: &str) -> TypedProgram {
     let options = options::parse_words(std::iter::empty()).expect("no options");

@@ -366,6 +366,7 @@ fn fuzzed() -> Vec<(String, Vec<u32>)> {
             "split",
             "clock",
             "levels",
+            "samples",
             "enqueue_direct",
             "named_barriers",
             "pipe_storage",
@@ -394,6 +395,14 @@ fn shaders(program: &wgcl_compiler::program::Program) -> Result<(), LaunchError>
         }
     }
     Ok(())
+}
+
+#[test]
+fn multisample_images_require_the_extension() {
+    let log = |target: &Target| build_for(&module("samples"), &Specialisation::new(), target).log;
+    assert_eq!(log(&Target::full()), "");
+    let without = log(&Target::full().changed(|target| target.language.multisample_images = false));
+    assert!(without.contains("multisample images without cl_khr_gl_msaa_sharing"), "{without}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn desc_of(raw: &cl_image_desc) -> Result<ImageDesc> {
         slice_pitch: raw.image_slice_pitch as u64,
         num_mip_levels: raw.num_mip_levels,
         num_samples: raw.num_samples,
+        graphics_samples: 0,
         source,
     })
 }
@@ -271,7 +272,7 @@ crate::entry! {
                 _ => std::ptr::null_mut(),
             }),
             CL_IMAGE_NUM_MIP_LEVELS => query.put(image.mip_levels()),
-            CL_IMAGE_NUM_SAMPLES => query.put(0u32),
+            CL_IMAGE_NUM_SAMPLES => query.put(image.samples()),
             _ => query.unknown(param),
         }
     }

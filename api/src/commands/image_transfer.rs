@@ -68,6 +68,10 @@ impl Queue {
     fn check_image(&self, image: &Image) -> Result<()> {
         // "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
         ensure!(self.device().target().language.images, InvalidOperation, "{} does not support images", self.device().name());
+        // "Multi-sample OpenCL image objects cannot be used as arguments to clEnqueueReadImage, [...]. Such use will
+        // return a CL_INVALID_OPERATION error."
+        let samples = image.samples();
+        ensure!(samples == 0, InvalidOperation, "the image has {samples} samples per element: only kernels can read it");
         image.buffer().check_alignment(self.device())
     }
 

@@ -23,7 +23,8 @@ pub(crate) struct ImageExtent {
     pub(crate) kind: ImageType,
     pub(crate) element: u64,
     /// The size in the order of a command's region: width, height or 1D array size, depth or 2D array size. 1 for
-    /// unused dimensions.
+    /// unused dimensions. The third dimension of a multisample image is the number of layers times the number of
+    /// samples.
     pub(crate) extent: [u64; 3],
     pub(crate) row_pitch: u64,
     /// In bytes; 0 if the type has no slices.
@@ -31,6 +32,8 @@ pub(crate) struct ImageExtent {
     /// The number of mip levels, 1 if the image is not mipmapped. With several levels there is no padding after rows
     /// and slices.
     pub(crate) levels: u32,
+    /// The number of samples of each element. 0 if the image is not a multisample image.
+    pub(crate) samples: u32,
 }
 
 /// The maximum number of mip levels. The specification has no limit. Each level after the 1 x 1 x 1 level also has one
@@ -58,7 +61,7 @@ impl ImageExtent {
         match self.kind {
             ImageType::Image1dArray => self.slice_pitch.checked_mul(self.extent[1]),
             _ if self.kind.has_slices() => self.slice_pitch.checked_mul(self.extent[2]),
-            _ => self.row_pitch.checked_mul(self.extent[1]),
+            _ => self.row_pitch.checked_mul(self.extent[1])?.checked_mul(self.extent[2]),
         }
     }
 

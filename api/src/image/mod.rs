@@ -134,6 +134,9 @@ pub struct ImageDesc {
     pub num_mip_levels: u32,
     /// Must be 0.
     pub num_samples: u32,
+    /// The number of samples of each element of a multisample image. Only [`Image::from_graphics`] creates such images.
+    /// 0 for other images.
+    pub graphics_samples: u32,
     /// The `mem_object` of cl_image_desc.
     pub source: Option<MemObject>,
 }
@@ -331,9 +334,14 @@ impl Image {
     pub fn array_size(&self) -> u64 {
         match self.shape.kind {
             ImageType::Image1dArray => self.shape.extent[1],
-            ImageType::Image2dArray => self.shape.extent[2],
+            ImageType::Image2dArray => self.shape.extent[2] / u64::from(self.shape.samples.max(1)),
             _ => 0,
         }
+    }
+
+    /// CL_IMAGE_NUM_SAMPLES: 0 if the image is not a multisample image.
+    pub fn samples(&self) -> u32 {
+        self.shape.samples
     }
 
     /// CL_IMAGE_ROW_PITCH
@@ -548,15 +556,17 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
             given
         }
     };
+    let samples = desc.graphics_samples;
+    let layers = |count: u64| count.checked_mul(samples.max(1).into()).ok_or_else(too_large);
     let extent = match kind {
         ImageType::Image1dArray => [desc.width, array, 1],
-        ImageType::Image2dArray => [desc.width, height, array],
-        _ => [desc.width, height, depth],
+        ImageType::Image2dArray => [desc.width, height, layers(array)?],
+        _ => [desc.width, height, layers(depth)?],
     };
     // "Specifying num_mip_levels equal to either 0 or 1 creates an image with a single mipmap level."
     let levels = desc.num_mip_levels.max(1);
     ensure!(levels <= MAX_LEVELS, InvalidImageDescriptor, "num_mip_levels is {levels}: the limit is {MAX_LEVELS}");
-    Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch, levels })
+    Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch, levels, samples })
 }
 
 /// Checks the requirements of mipmapped images ("Mipmap Images"). The specification does not define the error codes.
@@ -622,6 +632,7 @@ fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescripto
     let [second, third] = [narrow(shape.extent[1])?, narrow(shape.extent[2])?];
     let (height, depth, array_size) = match shape.kind {
         ImageType::Image1dArray => (1, 1, second),
+        _ if shape.samples != 0 => (second, shape.samples, third),
         ImageType::Image2dArray => (second, 1, third),
         _ => (second, third, 1),
     };

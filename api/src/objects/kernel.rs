@@ -432,27 +432,15 @@ impl Kernel {
     /// Checks that an image fits a parameter.
     fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
         // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for
-        // the kernel argument", that is, if its type or channel order differs from the declaration. Other type names
-        // are typedefs, and are not checked.
-        let is_depth = image.format().order == order::DEPTH;
-        let fits = match info.type_name.as_str() {
-            "image1d_t" => image.image_type() == ImageType::Image1d,
-            "image1d_array_t" => image.image_type() == ImageType::Image1dArray,
-            "image1d_buffer_t" => image.image_type() == ImageType::Image1dBuffer,
-            "image2d_t" => image.image_type() == ImageType::Image2d && !is_depth,
-            "image2d_array_t" => image.image_type() == ImageType::Image2dArray && !is_depth,
-            "image2d_depth_t" => image.image_type() == ImageType::Image2d && is_depth,
-            "image2d_array_depth_t" => image.image_type() == ImageType::Image2dArray && is_depth,
-            "image3d_t" => image.image_type() == ImageType::Image3d,
-            name => !name.ends_with("_msaa_t") && !name.ends_with("_msaa_depth_t"),
-        };
+        // the kernel argument", that is, if its type or channel order differs from the declaration.
         ensure!(
-            fits,
+            fits(&info.type_name, image),
             InvalidMemObject,
-            "argument {index} of kernel `{}` has type {}, which does not match an image of type {}",
+            "argument {index} of kernel `{}` has type {}, which does not match an image of type {}{}",
             self.name,
             info.type_name,
-            image.image_type()
+            image.image_type(),
+            if image.samples() == 0 { String::new() } else { format!(" with {} samples", image.samples()) }
         );
         // The specification requires CL_INVALID_ARG_VALUE for a read_only parameter if the image is CL_MEM_WRITE_ONLY.
         // The error also applies to a write_only parameter if the image is CL_MEM_READ_ONLY.
@@ -668,6 +656,28 @@ impl Kernel {
                 Ok(0)
             }
         }
+    }
+}
+
+/// Whether an image fits a parameter of the type with this name. Other names are those of typedefs, and are not
+/// checked.
+fn fits(type_name: &str, image: &Image) -> bool {
+    let is_depth = image.format().order == order::DEPTH;
+    let is = |kind, depth, multisample| image.image_type() == kind && is_depth == depth && (image.samples() != 0) == multisample;
+    match type_name {
+        "image1d_t" => image.image_type() == ImageType::Image1d,
+        "image1d_array_t" => image.image_type() == ImageType::Image1dArray,
+        "image1d_buffer_t" => image.image_type() == ImageType::Image1dBuffer,
+        "image3d_t" => image.image_type() == ImageType::Image3d,
+        "image2d_t" => is(ImageType::Image2d, false, false),
+        "image2d_array_t" => is(ImageType::Image2dArray, false, false),
+        "image2d_depth_t" => is(ImageType::Image2d, true, false),
+        "image2d_array_depth_t" => is(ImageType::Image2dArray, true, false),
+        "image2d_msaa_t" => is(ImageType::Image2d, false, true),
+        "image2d_array_msaa_t" => is(ImageType::Image2dArray, false, true),
+        "image2d_msaa_depth_t" => is(ImageType::Image2d, true, true),
+        "image2d_array_msaa_depth_t" => is(ImageType::Image2dArray, true, true),
+        _ => true,
     }
 }
 

@@ -9,6 +9,9 @@ use once_cell::sync::OnceCell;
 
 use crate::backend::BackendResult;
 
+/// Whether the system has contexts of OpenGL whose objects can be shared. Those of macOS cannot be used.
+pub const HAS_OPENGL: bool = cfg!(not(target_vendor = "apple"));
+
 /// The interface that an object belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphicsApi {

@@ -18,6 +18,7 @@ use wgcl_api::backend::{
 use wgcl_api::cache::Key;
 use wgcl_api::options::Options;
 use wgcl_api::types::affinity::Division;
+use wgcl_api::types::graphics::HAS_OPENGL;
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_codegen::Isa;
 use wgcl_compiler::ir;
@@ -114,7 +115,10 @@ impl CpuDevice {
         } else {
             target
         };
-        let target = target.with_extension_changes(Options::get().extension_changes());
+        let target = target.changed(|target| {
+            target.language.extension_changes = Options::get().extension_changes();
+            target.language.multisample_images = HAS_OPENGL;
+        });
         let properties = properties(cpu.style.isa, threads, &target);
         let memory = MemoryTracker::new(properties.global_memory);
         let commands = CommandQueue::new(Engine::new(threads, Arc::clone(&memory)));

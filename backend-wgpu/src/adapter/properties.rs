@@ -2,6 +2,7 @@
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, HardwareFacts, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
+use wgcl_api::types::graphics::HAS_OPENGL;
 use wgcl_compiler::target::{
     AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, ValueChecks, Zeroed, profiles,
 };
@@ -360,6 +361,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         subgroup_clock: facts.subgroup_clock && capabilities.spirv,
         device_enqueue: features.contains(Features::SHADER_INT64) && capabilities.spirv,
         images: true,
+        // `WgpuDevice::keeps_opengl_context` has the same condition.
+        multisample_images: HAS_OPENGL && info.backend != wgpu::Backend::Gl,
         extensions: Vec::new(),
         features: Vec::new(),
         extension_changes: Options::get().extension_changes(),

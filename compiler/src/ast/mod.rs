@@ -233,6 +233,13 @@ pub enum ImageKind {
     Image2dArrayMsaaDepth,
 }
 
+impl ImageKind {
+    /// Whether each element of an image has several samples (cl_khr_gl_msaa_sharing).
+    pub(crate) const fn is_multisample(self) -> bool {
+        matches!(self, Self::Image2dMsaa | Self::Image2dArrayMsaa | Self::Image2dMsaaDepth | Self::Image2dArrayMsaaDepth)
+    }
+}
+
 /// A type specifier. Multi-word specifiers (`unsigned long int`) are combined.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeSpec {

@@ -21,8 +21,14 @@ pub(crate) enum ImageSet {
     Volume,
     /// `array`: arrays of images.
     Array,
-    /// `mipmap`: every image except `image1d_buffer_t`, which has no levels.
+    /// `mipmap`: images with levels: every image except `image1d_buffer_t` and multisample images.
     Mipmap,
+    /// `msaa`: multisample images with colours of four components.
+    Msaa,
+    /// `msaa_depth`: multisample depth images.
+    MsaaDepth,
+    /// `samples`: every multisample image.
+    Samples,
     /// `image2d`: this type only.
     Image2d,
 }
@@ -47,6 +53,9 @@ impl ImageSet {
             "image3d" => Self::Volume,
             "array" => Self::Array,
             "mipmap" => Self::Mipmap,
+            "msaa" => Self::Msaa,
+            "msaa_depth" => Self::MsaaDepth,
+            "samples" => Self::Samples,
             "image2d" => Self::Image2d,
             _ => return None,
         };
@@ -55,10 +64,7 @@ impl ImageSet {
 
     pub(crate) const fn contains(self, kind: ImageKind) -> bool {
         let is_depth = matches!(kind, ImageKind::Image2dDepth | ImageKind::Image2dArrayDepth);
-        let has_samples = matches!(
-            kind,
-            ImageKind::Image2dMsaa | ImageKind::Image2dArrayMsaa | ImageKind::Image2dMsaaDepth | ImageKind::Image2dArrayMsaaDepth
-        );
+        let has_samples = kind.is_multisample();
         let is_line = matches!(kind, ImageKind::Image1d | ImageKind::Image1dArray | ImageKind::Image1dBuffer);
         match self {
             Self::Colour => !is_depth && !has_samples,
@@ -76,7 +82,10 @@ impl ImageSet {
                     | ImageKind::Image2dArrayMsaa
                     | ImageKind::Image2dArrayMsaaDepth
             ),
-            Self::Mipmap => !matches!(kind, ImageKind::Image1dBuffer),
+            Self::Mipmap => !has_samples && !matches!(kind, ImageKind::Image1dBuffer),
+            Self::Msaa => matches!(kind, ImageKind::Image2dMsaa | ImageKind::Image2dArrayMsaa),
+            Self::MsaaDepth => matches!(kind, ImageKind::Image2dMsaaDepth | ImageKind::Image2dArrayMsaaDepth),
+            Self::Samples => has_samples,
             Self::Image2d => matches!(kind, ImageKind::Image2d),
         }
     }
@@ -93,6 +102,8 @@ impl ImageSet {
             Self::Volume => "image3d_t",
             Self::Array => "image array",
             Self::Mipmap => "image with mip levels",
+            Self::Msaa | Self::Samples => "multisample image",
+            Self::MsaaDepth => "multisample depth image",
             Self::Image2d => "image2d_t",
         }
     }
@@ -103,6 +114,8 @@ impl ImageSet {
             Self::Depth => ImageKind::Image2dDepth,
             Self::Volume => ImageKind::Image3d,
             Self::Array => ImageKind::Image2dArray,
+            Self::Msaa | Self::Samples => ImageKind::Image2dMsaa,
+            Self::MsaaDepth => ImageKind::Image2dMsaaDepth,
             _ => ImageKind::Image2d,
         }
     }

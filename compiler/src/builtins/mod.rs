@@ -47,6 +47,8 @@ pub enum ImageQuery {
     ArraySize,
     /// The number of mip levels (cl_khr_mipmap_image).
     NumMipLevels,
+    /// The number of samples of a multisample image (cl_khr_gl_msaa_sharing).
+    NumSamples,
     /// The index of the image among the parameters of the kernel. Programs cannot query it.
     Parameter,
 }
@@ -323,6 +325,8 @@ pub enum Intrinsic {
     ReadImage,
     /// Parameters: (image, coordinates, level).
     ReadImageLevel,
+    /// Parameters: (image, coordinates, sample).
+    ReadImageSample,
     /// Parameters: (image, coordinates[, level], colour).
     WriteImage,
     GetImage(ImageQuery),

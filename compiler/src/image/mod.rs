@@ -6,6 +6,9 @@
 //! sampler are part of the launch key. A kernel thus contains only the conversion that it needs. Sizes and pitches
 //! are words of the argument buffer. The levels of a mipmapped image are consecutive in the buffer. Their offsets
 //! follow from the size of the first level.
+//!
+//! A multisample image (cl_khr_gl_msaa_sharing) is an array of images with one sample. Sample `s` of layer `l` is in
+//! layer `l * samples + s`. So only `lower` and `spirv` distinguish it from an array.
 
 pub(crate) mod expand;
 mod library;

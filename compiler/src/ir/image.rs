@@ -48,9 +48,10 @@ pub struct ImageDescriptor {
     pub width: u32,
     /// Number of lines; 1 for one-dimensional images.
     pub height: u32,
-    /// Slices of a three-dimensional image, otherwise 1.
+    /// Slices of a three-dimensional image, samples of a multisample image, otherwise 1.
     pub depth: u32,
-    /// Number of images in an array, otherwise 1.
+    /// Number of images in an array, otherwise 1. For a multisample image, the number of layers times the number of
+    /// samples.
     pub array_size: u32,
     /// Distance between lines in bytes.
     pub row_pitch: u64,
@@ -68,6 +69,10 @@ pub const WORDS: u32 = 10;
 
 /// Indices of the lower halves of the row pitch and the slice pitch in [`ImageDescriptor::words`].
 pub const PITCH_WORDS: [u8; 2] = [4, 5];
+
+/// Index of the number of samples in [`ImageDescriptor::words`]. A multisample image has no depth, so it is the word of
+/// the depth. It is not 0 for any image.
+pub const SAMPLES_WORD: u8 = 2;
 
 /// Index of the format in [`ImageDescriptor::words`].
 pub const FORMAT_WORD: u8 = 6;

@@ -98,6 +98,11 @@ impl Sema<'_> {
                     self.err(span, "image support is not available on this device");
                     return self.error_decl();
                 }
+                if kind.is_multisample() && !self.target.has_extension("cl_khr_gl_msaa_sharing") {
+                    let image = crate::thir::types::image_name(*kind);
+                    self.err(span, format!("use of type '{image}' requires cl_khr_gl_msaa_sharing support, which this device lacks"));
+                    return self.error_decl();
+                }
                 let (access, at) = specs.access.unwrap_or((crate::ast::Access::ReadOnly, span));
                 if access == crate::ast::Access::ReadWrite && !self.has_read_write_images() {
                     let image = crate::thir::types::image_name(*kind);

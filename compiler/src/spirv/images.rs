@@ -8,7 +8,7 @@ use super::errors::{Checked, OperandIndex, Shown, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::types::{ImageType, Kind};
 use super::words::Id;
-use crate::ir::image::{FORMAT_WORD, LEVELS_WORD};
+use crate::ir::image::{FORMAT_WORD, LEVELS_WORD, SAMPLES_WORD};
 use crate::ir::{BinOp, Op, Scalar, Type, Value};
 
 /// OpenCL C values of the first channel data type and the first channel order. SPIR-V counts both from 0.
@@ -110,9 +110,14 @@ impl Lowering<'_, '_, '_> {
                 self.set_result(levels)?;
             }
             Opcode::ImageQuerySamples => {
-                let want = self.result_type()?;
-                let one = self.b.bits(want, 1);
-                self.set_result(one)?;
+                let (want, ty) = (self.result_type()?, self.image_type(self.current.operand(0)?)?);
+                let samples = if ty.multisampled {
+                    let word = self.image_word(SAMPLES_WORD)?;
+                    self.b.resize(word, false, want)
+                } else {
+                    self.b.bits(want, 1)
+                };
+                self.set_result(samples)?;
             }
             _ => return Ok(false),
         }
@@ -194,12 +199,21 @@ impl Lowering<'_, '_, '_> {
         if first { Ok(None) } else { self.number(index).map(Some) }
     }
 
-    /// Returns the arguments that select a level of a mipmapped image: none, a level, or two gradients. The image
-    /// operands start at operand `index`.
+    /// Returns the arguments that select a level of a mipmapped image or a sample of a multisample image. These are
+    /// none, a level, two gradients, or a sample. The image operands start at operand `index`.
     fn level(&mut self, index: usize, image: ImageType) -> Checked<Vec<Value>> {
         let operands = ImageOperands::from_bits_truncate(self.current.operands.get(index).copied().unwrap_or_default());
         if operands.contains(ImageOperands::BIAS) {
             return Err(unsupported!("the image operand Bias"));
+        }
+        if image.multisampled {
+            if !operands.contains(ImageOperands::SAMPLE) {
+                return Err(invalid!("an access of a multisample image requires the image operand Sample"));
+            }
+            if operands.intersects(!(ImageOperands::SAMPLE | ImageOperands::SIGN_EXTEND | ImageOperands::ZERO_EXTEND)) {
+                return Err(unsupported!("other image operands than Sample for a multisample image"));
+            }
+            return Ok(vec![self.number(index + 1)?]);
         }
         if operands.contains(ImageOperands::LOD) {
             return Ok(self.lod(index + 1)?.into_iter().collect());
@@ -234,7 +248,8 @@ impl Lowering<'_, '_, '_> {
             params.push(c_type(self.b.ty(value), Signedness::Signed)?);
             args.push(value);
         }
-        let read = if sampler.is_none() && !level.is_empty() { "__wgcl_read_image" } else { "read_image" };
+        let selects_level = sampler.is_none() && !level.is_empty() && !ty.multisampled;
+        let read = if selects_level { "__wgcl_read_image" } else { "read_image" };
         let body = match want.scalar() {
             Some(Scalar::F32) => format!("return {read}f({names});"),
             Some(Scalar::F16) => format!("return {read}h({names});"),
@@ -313,6 +328,10 @@ impl Lowering<'_, '_, '_> {
         let mut lanes = Vec::new();
         for word in words {
             let mut value = self.image_word(word)?;
+            if word == ARRAY_SIZE && ty.multisampled {
+                let samples = self.image_word(SAMPLES_WORD)?;
+                value = self.b.bin(BinOp::UDiv, value, samples);
+            }
             if let Some(level) = level.filter(|_| word != ARRAY_SIZE) {
                 let small = self.b.bin(BinOp::LShr, value, level);
                 let one = self.b.i32(1);

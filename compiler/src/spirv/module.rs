@@ -95,6 +95,7 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
         ..Module::default()
     };
     module.types.named_barriers = target.language.has_named_barriers();
+    module.types.multisample_images = target.has_extension("cl_khr_gl_msaa_sharing");
     let mut defined = FxHashSet::default();
     for inst in &list {
         if let Some(id) = inst.result_id()

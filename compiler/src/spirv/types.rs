@@ -114,6 +114,8 @@ pub(super) struct Types {
     pub(super) pointer_size: u32,
     /// Whether the device has named barriers.
     pub(super) named_barriers: bool,
+    /// Whether modules may use multisample images (cl_khr_gl_msaa_sharing).
+    pub(super) multisample_images: bool,
     infos: FxHashMap<Id, TypeInfo>,
 }
 
@@ -177,6 +179,9 @@ impl Types {
             Op::TypeFunction => {
                 let (ret, params) = (inst.operand(0)?, inst.operands_from(1).collect());
                 type_info(Kind::Function { ret, params }, 0, 1)
+            }
+            Op::TypeImage if inst.word(4)? != 0 && !self.multisample_images => {
+                return Err(unsupported!("multisample images without cl_khr_gl_msaa_sharing"));
             }
             Op::TypeImage => type_info(Kind::Image(image(inst)?), self.pointer_size.into(), self.pointer_size),
             Op::TypeSampler => type_info(Kind::Sampler, self.pointer_size.into(), self.pointer_size),

@@ -164,6 +164,8 @@ pub struct Language {
     /// Kernels may enqueue kernels: blocks, queues, events and NDRanges in device code.
     pub device_enqueue: bool,
     pub images: bool,
+    /// Applications can create multisample images from textures of OpenGL.
+    pub multisample_images: bool,
     /// The reported extensions, in order. Each is a predefined macro.
     pub extensions: Vec<String>,
     /// The reported feature macros of OpenCL C 3.0.
@@ -445,6 +447,11 @@ impl Language {
                 "cl_khr_srgb_image_writes",
                 "cl_ext_image_unorm_int_2_101010",
             ]);
+        }
+        // The extension requires the others.
+        let requires = ["cl_khr_depth_images", "cl_khr_gl_sharing", "cl_khr_gl_depth_images"];
+        if self.images && self.multisample_images && !requires.iter().any(|name| self.hides_extension(name)) {
+            extensions.push("cl_khr_gl_msaa_sharing");
         }
         if self.device_clock || self.has_sub_group_clock() {
             extensions.push("cl_khr_kernel_clock");

@@ -73,6 +73,7 @@ impl Target {
             subgroup_clock: true,
             device_enqueue: true,
             images: true,
+            multisample_images: true,
             extensions: Vec::new(),
             features: Vec::new(),
             extension_changes: Vec::new(),
@@ -189,6 +190,7 @@ impl Target {
     pub fn gles() -> Self {
         Self::full()
             .changed(|target| {
+                target.language.multisample_images = false;
                 target.language.fp64 = false;
                 target.shaders.fp64 = false;
                 target.language.fp16 = false;
@@ -209,6 +211,7 @@ impl Target {
     pub fn metal() -> Self {
         Self::full()
             .changed(|target| {
+                target.language.multisample_images = false;
                 target.language.fp64 = false;
                 target.shaders.fp64 = false;
                 target.language.int64_atomics = false;

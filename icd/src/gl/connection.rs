@@ -21,14 +21,15 @@ use crate::lifetime::at_exit;
 
 use super::binding::{Api, OwnContext, Share, WindowSystem, not_shareable, text};
 use super::constants::{
-    EGL_SIGNALED, EGL_SYNC_STATUS, GL_DEVICE_UUID_EXT, GL_DRIVER_UUID_EXT, GL_EXTENSIONS, GL_NO_ERROR, GL_NUM_EXTENSIONS,
-    GL_PACK_ALIGNMENT, GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_EXPIRED, GL_UNPACK_ALIGNMENT, GL_VERSION,
-    GL_WAIT_FAILED,
+    EGL_SIGNALED, EGL_SYNC_STATUS, GL_CLAMP_FRAGMENT_COLOR, GL_DEVICE_UUID_EXT, GL_DRIVER_UUID_EXT, GL_EXTENSIONS, GL_NO_ERROR,
+    GL_NUM_EXTENSIONS, GL_PACK_ALIGNMENT, GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_EXPIRED,
+    GL_UNPACK_ALIGNMENT, GL_VERSION, GL_WAIT_FAILED,
 };
 use super::functions::{
-    DesktopFunctions, EglImageFunctions, EglSyncFunctions, GlFunctions, LevelFunctions, MemoryFunctions, UuidFunctions,
+    DesktopFunctions, DrawFunctions, EglImageFunctions, EglSyncFunctions, GlFunctions, LevelFunctions, MemoryFunctions, UuidFunctions,
 };
 use super::imported::{self, Names};
+use super::multisample::SampleReader;
 
 /// The time between two polls of the sync objects of events.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -50,6 +51,8 @@ pub(super) struct Gl {
     pub(super) egl_images: Option<EglImageFunctions>,
     /// `None` without EGL 1.5.
     egl_syncs: Option<EglSyncFunctions>,
+    /// `None` if a function for draws is missing.
+    pub(super) samples: Option<SampleReader>,
     /// `None` without GL_EXT_memory_object_fd.
     pub(super) memory: Option<MemoryFunctions>,
     /// The UUIDs of the device and of the driver, if the driver reports them.
@@ -101,12 +104,18 @@ impl Gl {
         let memory = has("GL_EXT_memory_object_fd").then(|| MemoryFunctions::load(&find).ok()).flatten();
         functions.glPixelStorei(GL_PACK_ALIGNMENT, 1);
         functions.glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+        // Compatibility profiles clamp colours, also signed normalised ones. Core profiles have no such state.
+        if let Some(desktop) = &desktop {
+            desktop.glClampColor(GL_CLAMP_FRAGMENT_COLOR, 0);
+        }
+        let samples = DrawFunctions::load(&find).ok().map(SampleReader::new);
         let gl = Self {
             functions: Arc::new(functions),
             levels,
             desktop,
             egl_images,
             egl_syncs,
+            samples,
             memory,
             uuids,
             imported: RefCell::default(),

@@ -9,13 +9,14 @@ use super::connection::Gl;
 use super::constants::{
     GL_BUFFER_SIZE, GL_COPY_READ_BUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_DEPTH_SIZE, GL_RENDERBUFFER_HEIGHT,
     GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_RED_SIZE, GL_RENDERBUFFER_SAMPLES, GL_RENDERBUFFER_WIDTH, GL_TEXTURE_1D,
-    GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BORDER, GL_TEXTURE_BUFFER,
-    GL_TEXTURE_BUFFER_DATA_STORE_BINDING, GL_TEXTURE_BUFFER_OFFSET, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
-    GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_DEPTH, GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT,
-    GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_RECTANGLE, GL_TEXTURE_RED_SIZE, GL_TEXTURE_RED_TYPE, GL_TEXTURE_WIDTH,
+    GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BORDER, GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_DATA_STORE_BINDING, GL_TEXTURE_BUFFER_OFFSET,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_DEPTH, GL_TEXTURE_DEPTH_SIZE,
+    GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_RECTANGLE, GL_TEXTURE_RED_SIZE, GL_TEXTURE_RED_TYPE,
+    GL_TEXTURE_SAMPLES, GL_TEXTURE_WIDTH,
 };
 use super::format::{self, Components, SharedFormat};
-use super::object::{Storage, TextureLevel, binding_of};
+use super::object::{MultisampleTexture, Storage, TextureLevel, binding_of};
 use crate::check;
 
 /// An image that can be created from an object of OpenGL.
@@ -52,11 +53,19 @@ pub(super) fn image_type(target: u32) -> Option<ImageType> {
         GL_TEXTURE_1D => ImageType::Image1d,
         GL_TEXTURE_1D_ARRAY => ImageType::Image1dArray,
         GL_TEXTURE_BUFFER => ImageType::Image1dBuffer,
-        GL_TEXTURE_2D | GL_TEXTURE_RECTANGLE | GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => ImageType::Image2d,
-        GL_TEXTURE_2D_ARRAY => ImageType::Image2dArray,
+        GL_TEXTURE_2D
+        | GL_TEXTURE_RECTANGLE
+        | GL_TEXTURE_2D_MULTISAMPLE
+        | GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => ImageType::Image2d,
+        GL_TEXTURE_2D_ARRAY | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => ImageType::Image2dArray,
         GL_TEXTURE_3D => ImageType::Image3d,
         _ => return None,
     })
+}
+
+/// Whether the textures of a target have several samples per element.
+pub(super) const fn is_multisample(target: u32) -> bool {
+    matches!(target, GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY)
 }
 
 /// The last level that a texture of this type may have.
@@ -94,8 +103,8 @@ impl Bound<'_> {
     /// Checks the level, and that the texture is complete as far as the level requires.
     fn check_level(&self, level: i32) -> Result<()> {
         let target = self.target;
-        if matches!(target, GL_TEXTURE_BUFFER | GL_TEXTURE_RECTANGLE) {
-            check!(level == 0, InvalidMipLevel, "mip level {level}: a buffer texture or rectangle texture has only level 0");
+        if matches!(target, GL_TEXTURE_BUFFER | GL_TEXTURE_RECTANGLE) || is_multisample(target) {
+            check!(level == 0, InvalidMipLevel, "mip level {level}: a texture of the target {target:#x} has only level 0");
             check!(self.is_defined(target, 0), InvalidGlObject, "the texture has no contents");
             return Ok(());
         }
@@ -187,6 +196,13 @@ fn describe_bound(bound: &Bound<'_>, kind: ImageType, level: i32, name: u32) -> 
         ImageType::Image2dArray => ImageDesc { array_size: depth, ..desc },
         _ => desc,
     };
+    if is_multisample(target) {
+        let samples = bound.level(target, 0, GL_TEXTURE_SAMPLES);
+        check!(samples > 0, InvalidGlObject, "the multisample texture has no samples");
+        let desc = ImageDesc { graphics_samples: samples.unsigned_abs(), ..desc };
+        let storage = Storage::Multisample(MultisampleTexture { target, name, size, samples, format: format.of_samples() });
+        return Ok(Described { storage, format: format.image, desc, buffer_size: None });
+    }
     let storage = Storage::Texture(TextureLevel { target, name, level, size, transfer: format.transfer });
     Ok(Described { storage, format: format.image, desc, buffer_size: None })
 }
@@ -257,17 +273,16 @@ pub(super) fn egl_image(gl: &Gl, image: usize) -> Result<(Described, u32)> {
 }
 
 /// Checks that the driver can read the pixels of the object in its format. Drivers of OpenGL ES may read only some
-/// formats.
+/// formats, and drivers may render only to some formats.
 fn check_readable(gl: &Gl, described: &Described) -> Result<()> {
-    if gl.desktop.is_some() || described.buffer_size.is_some() {
-        return Ok(());
-    }
     let part = match described.storage {
+        Storage::Multisample(texture) => Storage::Multisample(MultisampleTexture { size: [1; 3], samples: 1, ..texture }),
+        _ if gl.desktop.is_some() || described.buffer_size.is_some() => return Ok(()),
         Storage::Texture(texture) => Storage::Texture(TextureLevel { size: [1; 3], ..texture }),
         Storage::Renderbuffer { name, internal, transfer, .. } => Storage::Renderbuffer { name, internal, size: [1; 2], transfer },
         Storage::Buffer { .. } => return Ok(()),
     };
     // No element has more than 16 bytes.
     super::transfer::read(gl, &part, &mut [0; 16])
-        .map_err(|error| Error::InvalidImageFormatDescriptor(format!("the driver of OpenGL ES cannot read the object: {error}").into()))
+        .map_err(|error| Error::InvalidImageFormatDescriptor(format!("the driver of OpenGL cannot read the object: {error}").into()))
 }

@@ -18,8 +18,45 @@ pub(super) struct PixelTransfer {
 /// An internal format of OpenGL with its pixel transfer and its OpenCL format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedFormat {
+    /// The internal format, with sizes.
+    pub(super) internal: u32,
     pub(super) transfer: PixelTransfer,
     pub(super) image: GraphicsFormat,
+}
+
+/// The values that a shader fetches from a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SampleValues {
+    Float,
+    Int,
+    UInt,
+    /// Floats that the fetch has decoded from sRGB.
+    Srgb,
+}
+
+/// The format of a texture with one sample to which the samples of a multisample texture are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SampleFormat {
+    pub(super) internal: u32,
+    pub(super) transfer: PixelTransfer,
+    pub(super) values: SampleValues,
+}
+
+impl SharedFormat {
+    /// Returns the format of the copies of samples. Its pixel transfer has the same layout. The copy of a depth is a
+    /// colour, so the shader has one output for all formats. Not all drivers render to sRGB formats without encoding.
+    pub(super) fn of_samples(&self) -> SampleFormat {
+        let PixelTransfer { format, kind, is_depth } = self.transfer;
+        let (internal, format, values) = match (self.internal, format, kind) {
+            (_, _, UNSIGNED_SHORT) if is_depth => (R16, RED, SampleValues::Float),
+            _ if is_depth => (R32F, RED, SampleValues::Float),
+            (SRGB8_ALPHA8, ..) => (RGBA8, format, SampleValues::Srgb),
+            (internal, RED_INTEGER | RG_INTEGER | RGBA_INTEGER, BYTE | SHORT | INT) => (internal, format, SampleValues::Int),
+            (internal, RED_INTEGER | RG_INTEGER | RGBA_INTEGER, _) => (internal, format, SampleValues::UInt),
+            (internal, ..) => (internal, format, SampleValues::Float),
+        };
+        SampleFormat { internal, transfer: PixelTransfer { format, kind, is_depth: false }, values }
+    }
 }
 
 const RED: u32 = 0x1903;
@@ -48,7 +85,10 @@ const RGBA16: u32 = 0x805B;
 const RGBA16F: u32 = 0x881A;
 const RGBA32F: u32 = 0x8814;
 const R8: u32 = 0x8229;
+const R16: u32 = 0x822A;
+const R32F: u32 = 0x822E;
 const RG8: u32 = 0x822B;
+const SRGB8_ALPHA8: u32 = 0x8C43;
 const DEPTH_COMPONENT16: u32 = 0x81A5;
 const DEPTH_COMPONENT24: u32 = 0x81A6;
 const DEPTH_COMPONENT32F: u32 = 0x8CAC;
@@ -58,8 +98,7 @@ const DEPTH24_STENCIL8: u32 = 0x88F0;
 /// of cl_khr_gl_sharing. Two packed formats, which the table does not have, follow.
 const COLORS: &[(u32, u16, u16, u32, u32)] = &[
     (RGBA8, order::RGBA, ty::UNORM_INT8, RGBA, UNSIGNED_BYTE),
-    // GL_SRGB8_ALPHA8
-    (0x8C43, order::S_RGBA, ty::UNORM_INT8, RGBA, UNSIGNED_BYTE),
+    (SRGB8_ALPHA8, order::S_RGBA, ty::UNORM_INT8, RGBA, UNSIGNED_BYTE),
     (BGRA, order::BGRA, ty::UNORM_INT8, BGRA, UNSIGNED_BYTE),
     // GL_BGRA8_EXT
     (0x93A1, order::BGRA, ty::UNORM_INT8, BGRA, UNSIGNED_BYTE),
@@ -81,11 +120,11 @@ const COLORS: &[(u32, u16, u16, u32, u32)] = &[
     (R8, order::R, ty::UNORM_INT8, RED, UNSIGNED_BYTE),
     // GL_R8_SNORM, GL_R16, GL_R16_SNORM
     (0x8F94, order::R, ty::SNORM_INT8, RED, BYTE),
-    (0x822A, order::R, ty::UNORM_INT16, RED, UNSIGNED_SHORT),
+    (R16, order::R, ty::UNORM_INT16, RED, UNSIGNED_SHORT),
     (0x8F98, order::R, ty::SNORM_INT16, RED, SHORT),
     // GL_R16F, GL_R32F
     (0x822D, order::R, ty::HALF_FLOAT, RED, HALF_FLOAT),
-    (0x822E, order::R, ty::FLOAT, RED, GL_FLOAT),
+    (R32F, order::R, ty::FLOAT, RED, GL_FLOAT),
     // GL_R8I, GL_R16I, GL_R32I
     (0x8231, order::R, ty::SIGNED_INT8, RED_INTEGER, BYTE),
     (0x8233, order::R, ty::SIGNED_INT16, RED_INTEGER, SHORT),
@@ -158,10 +197,15 @@ pub(super) fn of_internal(internal: u32, components: Components) -> Option<Share
     let internal = sized(internal, components);
     let color = COLORS.iter().find(|row| row.0 == internal).map(|&(_, order, data_type, format, kind)| {
         let image = ImageFormat { order, data_type };
-        SharedFormat { transfer: PixelTransfer { format, kind, is_depth: false }, image: GraphicsFormat { stored: image, reported: image } }
+        SharedFormat {
+            internal,
+            transfer: PixelTransfer { format, kind, is_depth: false },
+            image: GraphicsFormat { stored: image, reported: image },
+        }
     });
     let depth = || {
         DEPTHS.iter().find(|row| row.0 == internal).map(|&(_, reported, reported_type, stored_type, kind)| SharedFormat {
+            internal,
             transfer: PixelTransfer { format: DEPTH_COMPONENT, kind, is_depth: true },
             image: GraphicsFormat {
                 stored: ImageFormat { order: order::DEPTH, data_type: stored_type },

@@ -168,8 +168,34 @@ table! {
 }
 
 table! {
+    /// Functions for draws, which OpenGL 3.2 and OpenGL ES 3.0 have.
+    DrawFunctions {
+        fn glDisable(capability: u32);
+        fn glViewport(x: i32, y: i32, width: i32, height: i32);
+        fn glCreateShader(kind: u32) -> u32;
+        fn glDeleteShader(shader: u32);
+        fn glShaderSource(shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32);
+        fn glCompileShader(shader: u32);
+        fn glGetShaderiv(shader: u32, name: u32, value: *mut i32);
+        fn glGetShaderInfoLog(shader: u32, size: i32, length: *mut i32, text: *mut c_char);
+        fn glCreateProgram() -> u32;
+        fn glDeleteProgram(program: u32);
+        fn glAttachShader(program: u32, shader: u32);
+        fn glLinkProgram(program: u32);
+        fn glGetProgramiv(program: u32, name: u32, value: *mut i32);
+        fn glUseProgram(program: u32);
+        fn glGetUniformLocation(program: u32, name: *const c_char) -> i32;
+        fn glUniform1i(location: i32, value: i32);
+        fn glGenVertexArrays(count: i32, names: *mut u32);
+        fn glBindVertexArray(name: u32);
+        fn glDrawArrays(mode: u32, first: i32, count: i32);
+    }
+}
+
+table! {
     /// Functions that OpenGL has, and OpenGL ES does not.
     DesktopFunctions {
+        fn glClampColor(target: u32, clamp: u32);
         fn glGetTexImage(target: u32, level: i32, format: u32, kind: u32, data: *mut c_void);
         fn glTexSubImage1D(target: u32, level: i32, x: i32, width: i32, format: u32, kind: u32, data: *const c_void);
     }

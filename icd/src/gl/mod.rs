@@ -1,11 +1,12 @@
-//! Sharing with OpenGL and EGL (cl_khr_gl_sharing, cl_khr_gl_event, cl_khr_gl_depth_images, cl_khr_egl_image,
-//! cl_khr_egl_event).
+//! Sharing with OpenGL and EGL (cl_khr_gl_sharing, cl_khr_gl_event, cl_khr_gl_depth_images, cl_khr_gl_msaa_sharing,
+//! cl_khr_egl_image, cl_khr_egl_event).
 //!
 //! - [`contexts`] finds the application's context in the properties of an OpenCL context.
 //! - [`binding`] creates a context that shares its objects with the application's context, and [`connection`] the
 //!   thread that uses it.
 //! - [`describe`] queries an object of OpenGL when a memory object is created from it. [`mod@format`] maps its format.
 //! - [`object`] and [`transfer`] copy its contents when it is acquired or released ([`wgcl_api::objects::graphics`]).
+//! - [`multisample`] reads the samples of multisample textures.
 //! - [`imported`] imports memory of Vulkan, through which the contents are copied on the device.
 //! - [`functions`] and [`constants`] declare the parts of OpenGL, EGL, GLX and WGL that wgcl uses.
 //!
@@ -19,6 +20,7 @@ mod describe;
 mod format;
 mod functions;
 mod imported;
+mod multisample;
 mod object;
 mod transfer;
 
@@ -42,13 +44,13 @@ use connection::{Connection, Sync};
 use constants::{GL_TEXTURE_2D, GL_TEXTURE_3D};
 use contexts::Graphics;
 use describe::Described;
-use object::{Identity, SharedObject, Storage};
+use object::{Identity, SharedObject, Storage, TextureIdentity};
 use wgcl_opencl_headers::{
-    _cl_event, _cl_mem, CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, CL_DEVICES_FOR_GL_CONTEXT_KHR, CL_GL_MIPMAP_LEVEL, CL_GL_OBJECT_BUFFER,
-    CL_GL_OBJECT_RENDERBUFFER, CL_GL_OBJECT_TEXTURE_BUFFER, CL_GL_OBJECT_TEXTURE1D, CL_GL_OBJECT_TEXTURE1D_ARRAY, CL_GL_OBJECT_TEXTURE2D,
-    CL_GL_OBJECT_TEXTURE2D_ARRAY, CL_GL_OBJECT_TEXTURE3D, CL_GL_TEXTURE_TARGET, CLeglDisplayKHR, CLeglImageKHR, CLeglSyncKHR, cl_GLenum,
-    cl_GLint, cl_GLsync, cl_GLuint, cl_command_queue, cl_context, cl_context_properties, cl_egl_image_properties_khr, cl_event,
-    cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
+    _cl_event, _cl_mem, CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, CL_DEVICES_FOR_GL_CONTEXT_KHR, CL_GL_MIPMAP_LEVEL, CL_GL_NUM_SAMPLES,
+    CL_GL_OBJECT_BUFFER, CL_GL_OBJECT_RENDERBUFFER, CL_GL_OBJECT_TEXTURE_BUFFER, CL_GL_OBJECT_TEXTURE1D, CL_GL_OBJECT_TEXTURE1D_ARRAY,
+    CL_GL_OBJECT_TEXTURE2D, CL_GL_OBJECT_TEXTURE2D_ARRAY, CL_GL_OBJECT_TEXTURE3D, CL_GL_TEXTURE_TARGET, CLeglDisplayKHR, CLeglImageKHR,
+    CLeglSyncKHR, cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint, cl_command_queue, cl_context, cl_context_properties,
+    cl_egl_image_properties_khr, cl_event, cl_gl_context_info, cl_gl_object_type, cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
 };
 
 /// Returns a context and its connection to OpenGL.
@@ -98,9 +100,13 @@ fn from_texture(context: cl_context, flags: cl_mem_flags, target: u32, level: i3
     let flags = MemFlags::parse_graphics(flags, GraphicsApi::OpenGl)?;
     // "CL_INVALID_VALUE ... if value specified in texture_target is not one of the values specified."
     check!(describe::image_type(target).is_some(), InvalidValue, "texture target {target:#x} is unknown");
+    let has_samples = context.devices().iter().any(|device| device.target().has_extension("cl_khr_gl_msaa_sharing"));
+    let is_supported = has_samples || !describe::is_multisample(target);
+    check!(is_supported, InvalidValue, "texture target {target:#x}: no device of the context has cl_khr_gl_msaa_sharing");
     connection.finish_application();
     let described = connection.call(move |gl| describe::texture(gl, target, level, name))??;
-    let identity = Identity { kind: object_type(target), name, texture: Some((target, level)) };
+    let samples = described.desc.graphics_samples.max(1).cast_signed();
+    let identity = Identity { kind: object_type(target), name, texture: Some(TextureIdentity { target, level, samples }) };
     let object = SharedObject { connection, storage: described.storage, identity, own_texture: None };
     image_of(&context, flags, described, Arc::new(object)).map(handles::retained)
 }
@@ -226,7 +232,7 @@ crate::entry! {
         texture: cl_GLuint,
     ) -> *mut _cl_mem {
         connected(context)?;
-        let is_2d = object_type(target) == CL_GL_OBJECT_TEXTURE2D && describe::image_type(target).is_some();
+        let is_2d = object_type(target) == CL_GL_OBJECT_TEXTURE2D && describe::image_type(target).is_some() && !describe::is_multisample(target);
         check!(is_2d, InvalidValue, "texture target {target:#x} is not {GL_TEXTURE_2D:#x} or another target of two dimensions");
         from_texture(context, flags, target, level, texture)
     }
@@ -262,11 +268,13 @@ crate::entry! {
 
     fn clGetGLTextureInfo(memory: cl_mem, param: cl_gl_texture_info, size: usize, value: BytesMut, size_ret: Out<usize>) {
         // "CL_INVALID_GL_OBJECT if there is no GL texture object associated with memobj."
-        let (target, level) = with_object(memory, |identity| identity.texture)?;
+        let texture = with_object(memory, |identity| identity.texture)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_GL_TEXTURE_TARGET => query.put(target),
-            CL_GL_MIPMAP_LEVEL => query.put(level),
+            CL_GL_TEXTURE_TARGET => query.put(texture.target),
+            CL_GL_MIPMAP_LEVEL => query.put(texture.level),
+            // "If image is not a MSAA texture, 1 is returned."
+            CL_GL_NUM_SAMPLES => query.put(texture.samples),
             _ => query.unknown(param),
         }
     }

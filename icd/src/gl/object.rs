@@ -8,7 +8,7 @@ use wgcl_api::types::graphics::{GraphicsApi, GraphicsObject, ImportedMemory};
 
 use super::connection::Connection;
 use super::constants::{GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X};
-use super::format::PixelTransfer;
+use super::format::{PixelTransfer, SampleFormat};
 use super::imported::ImportedBuffer;
 use super::transfer;
 
@@ -22,6 +22,17 @@ pub(crate) struct TextureLevel {
     /// The size of the level. The layers of an array are in the last dimension of the target.
     pub(super) size: [i32; 3],
     pub(super) transfer: PixelTransfer,
+}
+
+/// A multisample texture, which has one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MultisampleTexture {
+    pub(super) target: u32,
+    pub(super) name: u32,
+    /// Width, height and number of layers.
+    pub(super) size: [i32; 3],
+    pub(super) samples: i32,
+    pub(super) format: SampleFormat,
 }
 
 impl TextureLevel {
@@ -45,6 +56,8 @@ pub(crate) enum Storage {
         offset: isize,
     },
     Texture(TextureLevel),
+    /// A texture that is only read: kernels cannot write multisample images.
+    Multisample(MultisampleTexture),
     Renderbuffer {
         name: u32,
         internal: u32,
@@ -60,8 +73,18 @@ pub(crate) struct Identity {
     pub(crate) kind: u32,
     /// The name of the OpenGL object.
     pub(crate) name: u32,
-    /// CL_GL_TEXTURE_TARGET and CL_GL_MIPMAP_LEVEL of a texture.
-    pub(crate) texture: Option<(u32, i32)>,
+    pub(crate) texture: Option<TextureIdentity>,
+}
+
+/// The properties of a texture for queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextureIdentity {
+    /// CL_GL_TEXTURE_TARGET
+    pub(crate) target: u32,
+    /// CL_GL_MIPMAP_LEVEL
+    pub(crate) level: i32,
+    /// CL_GL_NUM_SAMPLES
+    pub(crate) samples: i32,
 }
 
 /// An object that a memory object was created from.

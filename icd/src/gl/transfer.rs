@@ -12,6 +12,7 @@ use super::constants::{
     GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MIN_FILTER,
 };
 use super::format::PixelTransfer;
+use super::multisample;
 use super::object::{Storage, TextureLevel};
 
 /// Copies the contents of an object to `bytes`, which has their size.
@@ -79,6 +80,7 @@ fn read_image(gl: &Gl, storage: &Storage, data: *mut u8, size: usize) -> Backend
     match *storage {
         Storage::Buffer { .. } => Ok(()),
         Storage::Texture(texture) => read_texture(gl, &texture, data, size),
+        Storage::Multisample(texture) => multisample::read(gl, &texture, data, size),
         Storage::Renderbuffer { name, size, transfer, .. } => with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
             gl.functions.glFramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
             read_pixels(gl, size, transfer, data)
@@ -89,7 +91,7 @@ fn read_image(gl: &Gl, storage: &Storage, data: *mut u8, size: usize) -> Backend
 /// Replaces the pixels of an object by those at `data`.
 fn write_image(gl: &Gl, storage: &Storage, data: *const u8) -> BackendResult<()> {
     match *storage {
-        Storage::Buffer { .. } => Ok(()),
+        Storage::Buffer { .. } | Storage::Multisample(_) => Ok(()),
         Storage::Texture(texture) => Ok(write_texture(gl, &texture, data)?),
         Storage::Renderbuffer { name, internal, size, transfer } => write_renderbuffer(gl, name, internal, size, transfer, data),
     }
@@ -152,7 +154,7 @@ fn write_buffer(gl: &Gl, name: u32, offset: isize, bytes: &[u8]) -> BackendResul
     Ok(gl.check("glCopyBufferSubData")?)
 }
 
-fn read_texture(gl: &Gl, texture: &TextureLevel, data: *mut u8, size: usize) -> BackendResult<()> {
+pub(super) fn read_texture(gl: &Gl, texture: &TextureLevel, data: *mut u8, size: usize) -> BackendResult<()> {
     let TextureLevel { target, name, level, size: [width, height, depth], transfer } = *texture;
     if let Some(desktop) = &gl.desktop {
         gl.functions.glBindTexture(texture.binding(), name);
@@ -192,7 +194,12 @@ fn write_texture(gl: &Gl, texture: &TextureLevel, data: *const u8) -> std::resul
 }
 
 /// Calls `body` with the attachment point for the elements, while a new framebuffer object is bound to `target`.
-fn with_framebuffer(gl: &Gl, target: u32, transfer: PixelTransfer, body: impl FnOnce(u32) -> BackendResult<()>) -> BackendResult<()> {
+pub(super) fn with_framebuffer(
+    gl: &Gl,
+    target: u32,
+    transfer: PixelTransfer,
+    body: impl FnOnce(u32) -> BackendResult<()>,
+) -> BackendResult<()> {
     let mut name = 0;
     gl.functions.glGenFramebuffers(1, &raw mut name);
     gl.functions.glBindFramebuffer(target, name);
@@ -210,7 +217,7 @@ fn with_framebuffer(gl: &Gl, target: u32, transfer: PixelTransfer, body: impl Fn
     result
 }
 
-fn check_complete(gl: &Gl, target: u32) -> BackendResult<()> {
+pub(super) fn check_complete(gl: &Gl, target: u32) -> BackendResult<()> {
     match gl.functions.glCheckFramebufferStatus(target) {
         GL_FRAMEBUFFER_COMPLETE => Ok(()),
         status => Err(BackendError::Other(format!("the OpenGL object cannot be attached to a framebuffer: status {status:#x}"))),

@@ -1,5 +1,5 @@
 //! Memory objects that are created from objects of OpenGL and EGL (cl_khr_gl_sharing, cl_khr_gl_event,
-//! cl_khr_gl_depth_images, cl_khr_egl_image, cl_khr_egl_event).
+//! cl_khr_gl_depth_images, cl_khr_gl_msaa_sharing, cl_khr_egl_image, cl_khr_egl_event).
 //!
 //! The tests use the system's driver of OpenGL, through EGL without a surface, through GLX on Xvfb, and on Windows
 //! through WGL. Except on Windows, a test is skipped if the driver or Xvfb is missing. Each copy is checked in both
@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod formats;
+mod multisample;
 mod opengl;
 
 use std::ffi::c_void;
@@ -26,6 +27,7 @@ use opengl::*;
 common::extension_functions! {
     fn clCreateFromGLBuffer(c: cl_context, flags: u64, name: cl_uint, status: *mut cl_int) -> cl_mem;
     fn clCreateFromGLTexture(c: cl_context, flags: u64, kind: cl_uint, level: cl_int, name: cl_uint, status: *mut cl_int) -> cl_mem;
+    fn clCreateFromGLTexture2D(c: cl_context, flags: u64, kind: cl_uint, level: cl_int, name: cl_uint, status: *mut cl_int) -> cl_mem;
     fn clCreateFromGLRenderbuffer(c: cl_context, flags: u64, name: cl_uint, status: *mut cl_int) -> cl_mem;
     fn clGetGLObjectInfo(m: cl_mem, kind: *mut cl_uint, name: *mut cl_uint) -> cl_int;
     fn clGetGLTextureInfo(m: cl_mem, param: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;

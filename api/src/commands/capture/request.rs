@@ -44,6 +44,8 @@ enum Refusal {
     SharedImage(String),
     #[error("argument `{0}`: the notation of images has no name for the format {1:?}")]
     ImageFormat(String, ImageFormat),
+    #[error("argument `{0}` is a multisample image, which only OpenGL can create")]
+    Multisample(String),
     #[error("the program has no source")]
     NoSource,
     #[error(transparent)]
@@ -160,6 +162,9 @@ impl Objects {
 
     /// Adds an image. Two arguments cannot share an image, because a replay creates one image for each argument.
     fn image(&mut self, name: &str, image: &Arc<Image>, records: &mut Vec<MemoryRecord>) -> Result<usize> {
+        if image.samples() != 0 {
+            return Err(Refusal::Multisample(name.to_owned()));
+        }
         let buffer = image.buffer();
         self.find(name, buffer.store().identity(), true)?;
         let (text, regions) = image_layout(name, image)?;

@@ -12,6 +12,7 @@ use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory, Externa
 use crate::options::Options;
 use crate::options::device_type::{self, TypeChoice};
 use crate::types::flags::{DeviceType, QueueProperties};
+use crate::types::graphics::HAS_OPENGL;
 use crate::types::object::{HandleSlot, Object};
 use crate::types::version::{NameVersion, Version};
 use wgcl_compiler::target::{Language, Target};
@@ -418,11 +419,9 @@ impl Device {
         ])
     }
 
-    /// Whether objects of OpenGL can be shared with the device. The copies need no support by the device, but OpenGL
-    /// contexts of macOS cannot be used.
+    /// Whether objects of OpenGL can be shared with the device. The copies need no support by the device.
     pub fn shares_graphics(&self) -> bool {
-        let has_window_system = cfg!(not(target_vendor = "apple"));
-        has_window_system && self.target().language.images && self.backend().keeps_opengl_context()
+        HAS_OPENGL && self.target().language.images && self.backend().keeps_opengl_context()
     }
 
     /// Whether objects of EGL can be shared with the device. Windows and macOS have no EGL.

@@ -2,13 +2,15 @@
 //!
 //! A depth image has colours of one component. Only the `float` functions access it.
 
-use super::super::table::{Row, intrinsic, since, when};
+use super::super::table::{Row, extension, intrinsic, since, when};
 use super::super::{ImageQuery, Intrinsic};
 use crate::target::Target;
 
 fn has_images(_: u32, target: &Target) -> bool {
     target.language.images
 }
+
+const MULTISAMPLE: &str = "cl_khr_gl_msaa_sharing";
 
 const fn image(names: &'static str, op: Intrinsic, signatures: &'static [&'static str]) -> Row {
     when(has_images, intrinsic(names, op, signatures))
@@ -27,7 +29,12 @@ pub(super) static QUERIES: &[Row] = &[
     query("get_image_dim", ImageQuery::Dim, &["int2(flat)", "int4(image3d)"]),
     query("get_image_array_size", ImageQuery::ArraySize, &["size(array)"]),
     query("get_image_num_mip_levels", ImageQuery::NumMipLevels, &["int(mipmap)"]),
+    extension(MULTISAMPLE, query("get_image_num_samples", ImageQuery::NumSamples, &["int(samples)"])),
 ];
+
+const fn read_sample(name: &'static str, signatures: &'static [&'static str]) -> Row {
+    extension(MULTISAMPLE, image(name, Intrinsic::ReadImageSample, signatures))
+}
 
 /// The rows of the functions for one colour type. The four lists are further signatures for sampled reads, reads
 /// without a sampler, reads of a level, and writes.
@@ -60,6 +67,12 @@ macro_rules! access {
         ]
     };
 }
+
+pub(super) static SAMPLES: &[Row] = &[
+    read_sample("read_imagef", &["float4(read msaa,int@,int)", "float(read msaa_depth,int@,int)"]),
+    read_sample("read_imagei", &["int4(read msaa,int@,int)"]),
+    read_sample("read_imageui", &["uint4(read msaa,int@,int)"]),
+];
 
 pub(super) static FLOATS: &[Row] = access!(
     "f",

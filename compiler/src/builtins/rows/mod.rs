@@ -10,12 +10,13 @@ use super::table::Row;
 
 /// Returns all rows, in order of preference.
 pub(super) fn all() -> impl Iterator<Item = &'static Row> {
-    let sections: [&[Row]; 15] = [
+    let sections: [&[Row]; 16] = [
         numbers::ROWS,
         memory::ROWS,
         memory::STORES.as_flattened(),
         atomics::ROWS,
         images::QUERIES,
+        images::SAMPLES,
         images::FLOATS,
         images::HALVES,
         images::INTS,

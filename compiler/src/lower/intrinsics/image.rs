@@ -4,7 +4,7 @@
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
 use crate::builtins::ImageQuery;
-use crate::ir::image::{Colour, Coordinates, FORMAT_WORD, ImageCall, ImageShape, LEVELS_WORD, Level, PARAMETER_WORD};
+use crate::ir::image::{Colour, Coordinates, FORMAT_WORD, ImageCall, ImageShape, LEVELS_WORD, Level, PARAMETER_WORD, SAMPLES_WORD};
 use crate::ir::{BinOp, Op, Type, Value};
 use crate::lower::function::Lowering;
 use crate::lower::types::ArithType;
@@ -15,20 +15,18 @@ const HEIGHT: u8 = 1;
 const DEPTH: u8 = 2;
 const ARRAY_SIZE: u8 = 3;
 
-/// Returns the shape of an image type, and whether it is a depth image. Returns `None` for a multisample image.
-const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
-    Some(match kind {
+/// Returns the shape of an image type, and whether it is a depth image. In memory, a multisample image is an array of
+/// images with one sample ([`crate::image`]).
+const fn shape(kind: ImageKind) -> (ImageShape, bool) {
+    match kind {
         ImageKind::Image1d | ImageKind::Image1dBuffer => (ImageShape::D1, false),
         ImageKind::Image1dArray => (ImageShape::D1Array, false),
         ImageKind::Image2d => (ImageShape::D2, false),
         ImageKind::Image2dDepth => (ImageShape::D2, true),
-        ImageKind::Image2dArray => (ImageShape::D2Array, false),
-        ImageKind::Image2dArrayDepth => (ImageShape::D2Array, true),
+        ImageKind::Image2dArray | ImageKind::Image2dMsaa | ImageKind::Image2dArrayMsaa => (ImageShape::D2Array, false),
+        ImageKind::Image2dArrayDepth | ImageKind::Image2dMsaaDepth | ImageKind::Image2dArrayMsaaDepth => (ImageShape::D2Array, true),
         ImageKind::Image3d => (ImageShape::D3, false),
-        ImageKind::Image2dMsaa | ImageKind::Image2dArrayMsaa | ImageKind::Image2dMsaaDepth | ImageKind::Image2dArrayMsaaDepth => {
-            return None;
-        }
-    })
+    }
 }
 
 /// Returns the channel type of an image access. `kind` is the scalar type of the colour's components. Half precision is
@@ -42,15 +40,15 @@ const fn colour(kind: ScalarKind) -> Colour {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Returns the shape of the image argument, and whether it is a depth image.
-    fn image_shape(&mut self, call: &Call<'p>) -> (ImageShape, bool) {
+    /// Returns the type of the image argument.
+    fn image_kind(&mut self, call: &Call<'p>) -> ImageKind {
         let kind = call.exprs.first().and_then(|expr| match *self.kind(expr.ty) {
-            TyKind::Image(kind, _) => shape(kind),
+            TyKind::Image(kind, _) => Some(kind),
             _ => None,
         });
         kind.unwrap_or_else(|| {
-            self.b.fail("multisample images are not supported");
-            (ImageShape::D2, false)
+            self.b.fail("the first argument of an image function is not an image");
+            ImageKind::Image2d
         })
     }
 
@@ -69,16 +67,38 @@ impl<'p> Lowering<'p, '_> {
     }
 
     pub(super) fn read_elements(&mut self, call: &Call<'p>, (coordinates, level): (Coordinates, Level)) -> Value {
-        let (shape, depth) = self.image_shape(call);
+        self.read_with(call, call.values.clone(), (coordinates, level))
+    }
+
+    /// Reads one sample: an element of the layer that contains the sample. The layers of all samples of one layer of
+    /// the multisample image are adjacent.
+    pub(super) fn read_sample(&mut self, call: &Call<'p>) -> Value {
+        let (image, coordinates, sample) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
+        let layer = if self.b.ty(coordinates).lanes() == 4 {
+            let samples = self.b.emit(Op::ImageWord { image, word: SAMPLES_WORD }, Type::I32);
+            let layer = self.b.extract(coordinates, 2);
+            let first = self.b.bin(BinOp::Mul, layer, samples);
+            self.b.bin(BinOp::Add, first, sample)
+        } else {
+            sample
+        };
+        let lanes = [self.b.extract(coordinates, 0), self.b.extract(coordinates, 1), layer, self.b.i32(0)];
+        let place = self.b.construct(&lanes);
+        self.read_with(call, vec![image, place], (Coordinates::Plain, Level::Base))
+    }
+
+    /// Reads an image with the arguments `args`.
+    fn read_with(&mut self, call: &Call<'p>, args: Vec<Value>, (coordinates, level): (Coordinates, Level)) -> Value {
+        let (shape, depth) = shape(self.image_kind(call));
         let result = self.arithmetic(call.ty);
         let image = ImageCall { write: false, shape, colour: colour(result.kind), coordinates, level };
-        let read = self.b.emit(Op::Image { call: image, args: call.values.clone() }, image.colour.ty());
+        let read = self.b.emit(Op::Image { call: image, args }, image.colour.ty());
         let read = if depth { self.b.extract(read, 0) } else { read };
         if result.kind == ScalarKind::Half { self.b.convert(read, ArithType::new(ScalarKind::Float, result.lanes), result) } else { read }
     }
 
     pub(super) fn write_image(&mut self, call: &Call<'p>) {
-        let (shape, depth) = self.image_shape(call);
+        let (shape, depth) = shape(self.image_kind(call));
         let mut args = call.values.clone();
         let levelled = args.len() == 4;
         let from = self.arg_type(call, args.len().saturating_sub(1));
@@ -111,6 +131,7 @@ impl<'p> Lowering<'p, '_> {
                 self.b.bin_int(BinOp::LShr, format, 16)
             }
             ImageQuery::NumMipLevels => word(LEVELS_WORD),
+            ImageQuery::NumSamples => word(SAMPLES_WORD),
             ImageQuery::Parameter => word(PARAMETER_WORD),
             ImageQuery::Dim => {
                 let mut lanes = vec![word(WIDTH), word(HEIGHT)];
@@ -121,7 +142,11 @@ impl<'p> Lowering<'p, '_> {
                 self.b.construct(&lanes)
             }
             ImageQuery::ArraySize => {
-                let count = word(ARRAY_SIZE);
+                let mut count = word(ARRAY_SIZE);
+                if self.image_kind(call).is_multisample() {
+                    let samples = self.b.emit(Op::ImageWord { image, word: SAMPLES_WORD }, Type::I32);
+                    count = self.b.bin(BinOp::UDiv, count, samples);
+                }
                 let size = self.result(call);
                 self.b.resize(count, false, size)
             }

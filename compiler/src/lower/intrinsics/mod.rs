@@ -180,6 +180,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::GetFence => Some(self.get_fence(&call)),
             Intrinsic::ReadImage => Some(self.read_image(&call)),
             Intrinsic::ReadImageLevel => Some(self.read_elements(&call, (Coordinates::Plain, Level::Lod))),
+            Intrinsic::ReadImageSample => Some(self.read_sample(&call)),
             Intrinsic::WriteImage => {
                 self.write_image(&call);
                 None
