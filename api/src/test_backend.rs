@@ -77,10 +77,13 @@ impl HostBytes for TestMemory {
     }
 }
 
+/// The arguments of a call of [`LoadedProgram::precompile`].
+pub(crate) type Precompiled = (String, Option<[u32; 3]>, Vec<u64>);
+
 #[derive(Debug, Default)]
 pub(crate) struct TestProgram {
     /// Kernels whose compilation was requested ahead of their launches.
-    pub(crate) precompiled: Mutex<Vec<(String, Option<[u32; 3]>, Vec<u64>)>>,
+    pub(crate) precompiled: Mutex<Vec<Precompiled>>,
 }
 
 impl LoadedProgram for TestProgram {

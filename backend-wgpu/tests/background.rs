@@ -138,7 +138,7 @@ fn a_program_may_be_dropped_while_its_kernels_are_compiled() {
         };
         let program = program(&device, &names, on_compile);
         for name in &names {
-            program.precompile(name, Some([1, 1, 1]));
+            program.precompile(name, Some([1, 1, 1]), &[]);
         }
         assert!(begun.wait_for(1));
         drop(program);
@@ -158,8 +158,8 @@ fn a_kernel_that_fails_in_the_background_fails_its_launch() {
             &["bad", "good"],
             |name| if name == "bad" { Err(BackendError::Other("expected failure".to_owned())) } else { Ok(()) },
         );
-    program.precompile("bad", Some([1, 1, 1]));
-    program.precompile("good", Some([1, 1, 1]));
+    program.precompile("bad", Some([1, 1, 1]), &[]);
+    program.precompile("good", Some([1, 1, 1]), &[]);
     let pending = ["bad", "good"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     device.flush();
     let results = pending.map(|one| one.wait());
@@ -178,7 +178,7 @@ fn the_device_may_be_lost_while_kernels_are_compiled() {
         Ok(())
     };
     let program = program(&device, &["one", "two", "three"], on_compile);
-    program.precompile("three", Some([1, 1, 1]));
+    program.precompile("three", Some([1, 1, 1]), &[]);
     let pending = ["one", "two"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     assert!(begun.wait_for(1));
     device.lose().unwrap();

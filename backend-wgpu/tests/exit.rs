@@ -46,7 +46,7 @@ fn exit_while_compiling() {
         Err(wgcl_api::backend::BackendError::OutOfHostMemory)
     };
     let program = device.load_shaders(kernels, make).unwrap();
-    program.precompile("one", Some([1, 1, 1]));
+    program.precompile("one", Some([1, 1, 1]), &[]);
     for name in ["two", "three"] {
         drop(start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     }

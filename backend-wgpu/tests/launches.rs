@@ -460,8 +460,8 @@ fn pipelines_are_created_ahead_of_time() {
             Ok(shader(&source, vec![], ArgLayout::default(), spirv))
         })
         .unwrap();
-    program.precompile("nothing", Some([8, 1, 1]));
-    program.precompile("nothing", Some([8, 1, 1]));
+    program.precompile("nothing", Some([8, 1, 1]), &[]);
+    program.precompile("nothing", Some([8, 1, 1]), &[]);
     for _ in 0..3 {
         run(&*device, launch(&program, "nothing", vec![], [8, 1, 1], [8, 1, 1]));
     }

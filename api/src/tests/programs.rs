@@ -105,7 +105,7 @@ fn kernels_with_known_launches_are_compiled_early() {
     let early = [("fixed_size".to_owned(), Some([4, 2, 1]), vec![]), ("ignores_groups".to_owned(), None, vec![])];
     assert_eq!(precompiled(), early);
     // The code of this kernel depends on the size of an argument.
-    let kernel = kernels.iter().find(|kernel| kernel.name() == "constants").expect("the kernel");
+    let kernel = kernels.iter().find(|kernel| &**kernel.name() == "constants").expect("the kernel");
     let buffer = Buffer::new(&setup.context, MemFlags::READ_WRITE, 100, HostData::None, None).expect("a buffer");
     kernel.set_buffer(1, &buffer).expect("a constant argument");
     assert_eq!(precompiled(), early, "an argument is missing");
