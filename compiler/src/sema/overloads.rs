@@ -128,7 +128,14 @@ impl Sema<'_> {
 
     fn no_candidate(&mut self, name: &str, found: &[(&'static Signature, Mismatch)], values: &[Expr], at: Span, span: Span) -> Expr {
         let mut notes: Vec<String> = Vec::new();
-        for (signature, mismatch) in found {
+        // Functions that accept more of the arguments are more likely to be meant.
+        let misfits = |(signature, mismatch): &(&'static Signature, Mismatch)| {
+            let arguments = values.iter().zip(&signature.params);
+            arguments.filter(|(value, slot)| self.cost(value, slot, &mismatch.bound).is_none()).count().max(1)
+        };
+        let fewest = found.iter().map(misfits).min().unwrap_or(0);
+        let best: Vec<_> = found.iter().filter(|candidate| misfits(candidate) == fewest).collect();
+        for (signature, mismatch) in best {
             if let (Some(value), Some(slot)) = (values.get(mismatch.index), signature.params.get(mismatch.index)) {
                 let note = format!("candidate function not viable: {}", self.misfit(value, slot, mismatch));
                 if !notes.contains(&note) && notes.len() < MAX_NOTES {
