@@ -149,8 +149,8 @@ impl SubGroupInfo {
     }
 }
 
-/// When it is known how a kernel will be launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// When it is known how a kernel will be launched, earliest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LaunchIsKnown {
     /// The source determines it.
     AtCreation,
@@ -171,9 +171,7 @@ fn when_launch_is_known(info: &KernelInfo) -> LaunchIsKnown {
         KernelParam::Buffer { space: Space::Constant, .. } => LaunchIsKnown::WithArguments,
         _ => LaunchIsKnown::Never,
     };
-    let parameters: Vec<LaunchIsKnown> = info.args.iter().map(parameter).collect();
-    let latest = [LaunchIsKnown::Never, LaunchIsKnown::WithArguments].into_iter().find(|when| parameters.contains(when));
-    latest.unwrap_or(LaunchIsKnown::AtCreation)
+    info.args.iter().map(parameter).max().unwrap_or(LaunchIsKnown::AtCreation)
 }
 
 /// Compiles a kernel in the background. `constants` has the size of the buffer for each `__constant` argument.

@@ -28,6 +28,11 @@ const GRANULE: u64 = 256;
 /// Up to this number of bytes, the size of a buffer is a power of two, like that of a uniform binding.
 const UNIFORM_LIMIT: u64 = 1 << 16;
 
+/// Usages of every buffer.
+const STORAGE_AND_COPIES: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
+/// Usages of a buffer on imported or exported memory.
+const SHARED: BufferUsages = STORAGE_AND_COPIES.union(BufferUsages::UNIFORM);
+
 /// Exported memory has at least this number of bytes after its contents. With llvmpipe of Mesa 22.3.6, a buffer of 256
 /// bytes cannot be created on 256 bytes of imported memory, and one of 240 bytes can.
 const IMPORT_PADDING: u64 = 64;
@@ -104,7 +109,7 @@ impl WgpuMemory {
     ) -> BackendResult<Arc<Self>> {
         let wanted = size.max(16);
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
+        let usage = STORAGE_AND_COPIES | more;
         gpu.reserve(allocated)?;
         let mapped = access == HostAccess::Mapping || (gpu.capabilities.bar && allocated < dedicated_allocation::MIN_SIZE);
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
@@ -123,9 +128,8 @@ impl WgpuMemory {
         size: u64,
         messages: Sender<Message>,
     ) -> BackendResult<Arc<Self>> {
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
-        let buffer = gpu.vulkan()?.import_fd(kind, fd, size, usage)?;
+        let buffer = gpu.vulkan()?.import_fd(kind, fd, size, SHARED)?;
         let allocated = buffer.size();
         // The imported memory is not the device's. It needs a reservation nevertheless, because its destructor releases
         // one.
@@ -135,11 +139,10 @@ impl WgpuMemory {
 
     /// Creates memory that other APIs can import. The host cannot access this memory.
     pub(crate) fn exportable(gpu: &Arc<Gpu>, size: u64, messages: Sender<Message>) -> BackendResult<ExportedMemory> {
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
         let wanted = (size + IMPORT_PADDING).next_multiple_of(GRANULE);
         gpu.reserve(wanted)?;
-        let created = gpu.vulkan().and_then(|vulkan| vulkan.exportable_buffer(wanted, usage));
+        let created = gpu.vulkan().and_then(|vulkan| vulkan.exportable_buffer(wanted, SHARED));
         let (buffer, fd, allocated) = created.inspect_err(|_| gpu.release(wanted))?;
         Ok(ExportedMemory { memory: Arc::new(Self::of_buffer(gpu, size, buffer, Some(messages))), fd, allocated })
     }
@@ -156,10 +159,9 @@ impl WgpuMemory {
         if !is_aligned || allocated > gpu.limits.max_storage_buffer_binding_size || gpu.check_alive().is_err() {
             return None;
         }
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         // SAFETY: the address is aligned as the device requires, and the size is within its limit. The region keeps
         // the bytes and outlives the buffer.
-        let created = unsafe { gpu.vulkan().ok()?.import_host(start, allocated, usage) };
+        let created = unsafe { gpu.vulkan().ok()?.import_host(start, allocated, SHARED) };
         let buffer = created.inspect_err(|error| tracing::debug!("host memory cannot be imported: {error}")).ok()?;
         // The imported memory is not the device's. It needs a reservation nevertheless, because its destructor releases
         // one.

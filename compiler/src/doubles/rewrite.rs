@@ -64,11 +64,7 @@ impl Rewriter<'_, '_> {
             if let Op::Printf { args, .. } = &mut inst.op {
                 self.print(args);
             }
-            inst.op.map_operands(|value| {
-                if let Some(&new) = self.aliases.get(value) {
-                    *value = new;
-                }
-            });
+            inst.op.replace_operands(&self.aliases);
             for nested in inst.op.regions_mut() {
                 self.region(nested)?;
             }

@@ -5,7 +5,16 @@
 
 use super::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 use crate::diag::Span;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// Replaces the operands that `replaced` contains, in the instructions and in their regions.
+pub(crate) fn replace_uses(insts: &mut [Inst], replaced: &FxHashMap<Value, Value>) {
+    for inst in insts {
+        inst.op.replace_operands(replaced);
+        inst.op.regions_mut().into_iter().for_each(|region| replace_uses(&mut region.insts, replaced));
+    }
+}
 
 impl Op {
     /// Calls `f` with each operand, in order.
@@ -70,6 +79,15 @@ impl Op {
             | Self::Continue(list)
             | Self::Return(list) => list.iter().copied().for_each(f),
         }
+    }
+
+    /// Replaces the operands that `replaced` contains.
+    pub fn replace_operands(&mut self, replaced: &FxHashMap<Value, Value>) {
+        self.map_operands(|value| {
+            if let Some(&new) = replaced.get(value) {
+                *value = new;
+            }
+        });
     }
 
     /// Calls `f` with each operand. `f` may replace it.
@@ -243,6 +261,11 @@ impl Region {
     /// Whether the region ends in a `yield`. Then execution continues after the instruction that contains the region.
     pub fn yields(&self) -> bool {
         matches!(self.terminator(), Some(Op::Yield(_)))
+    }
+
+    /// Whether the region contains only a `yield`.
+    pub fn only_yields(&self) -> bool {
+        self.insts.len() == 1 && self.yields()
     }
 
     /// Calls `f` with every instruction. An instruction precedes the instructions in its regions.

@@ -37,11 +37,7 @@ pub(crate) fn run(function: &mut Function) -> bool {
         {
             *value = inner;
         }
-        inst.op.map_operands(|value| {
-            if let Some(&new) = replaced.get(value) {
-                *value = new;
-            }
-        });
+        inst.op.replace_operands(&replaced);
         if let (Op::Cast(CastOp::Bitcast, from), &[result]) = (&inst.op, &inst.results[..])
             && loads.contains_key(from)
         {

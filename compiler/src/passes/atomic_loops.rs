@@ -45,9 +45,9 @@ pub(crate) fn run(function: &mut Function) -> bool {
 fn rewrite(function: &mut Function, region: &mut Region, replaced: &mut FxHashMap<Value, Value>) {
     let mut out = Vec::with_capacity(region.insts.len());
     for mut inst in std::mem::take(&mut region.insts) {
-        rename(&mut inst, replaced);
+        inst.op.replace_operands(replaced);
         if let Op::Loop { body, .. } = &mut inst.op {
-            body.walk_mut(&mut |inst| rename(inst, replaced));
+            body.walk_mut(&mut |inst| inst.op.replace_operands(replaced));
             if let Some(retry) = Retry::of(function, &inst.op) {
                 retry.emit(function, &inst, &mut out, replaced);
                 continue;
@@ -57,14 +57,6 @@ fn rewrite(function: &mut Function, region: &mut Region, replaced: &mut FxHashMa
         out.push(inst);
     }
     region.insts = out;
-}
-
-fn rename(inst: &mut Inst, replaced: &FxHashMap<Value, Value>) {
-    inst.op.map_operands(|value| {
-        if let Some(&new) = replaced.get(value) {
-            *value = new;
-        }
-    });
 }
 
 /// A loop that repeats a compare-and-exchange.
@@ -100,13 +92,12 @@ impl<'a> Retry<'a> {
         if !after.iter().chain(exit).all(|inst| inst.op.is_pure()) {
             return None;
         }
-        let &[(exchange, ptr, expected, desired, ty)] = &exchanges(body)[..] else { return None };
+        let &[(exchange, found, ptr, expected, desired, ty)] = &exchanges(body)[..] else { return None };
         let from = expected_source(body, (exchange, ptr), &latch_loop)?;
         let is_simple = |inst: &Inst| inst.op.is_pure() || matches!(inst.op, Op::MemFence(_) | Op::CmpXchg { .. });
         if ty.size() < 4 || !body.iter().all(|inst| is_simple(inst) || inst.results.first() == Some(&from)) {
             return None;
         }
-        let found = exchange_result(body)?;
         let (old, dependent) = dependences(body, from, found);
         // The loop must continue only if the exchange fails, and then expect the value that it has read.
         let definition = |value: Value| body.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op);
@@ -153,7 +144,7 @@ impl<'a> Retry<'a> {
         let is_old = |inner: &&Inst| inner.results.iter().any(|result| self.old.contains(result));
         for inner in self.body.iter().filter(|inner| is_dependent(inner) && !is_old(inner)).chain(self.exit) {
             let mut copy = inner.clone();
-            rename(&mut copy, replaced);
+            copy.op.replace_operands(replaced);
             out.push(copy);
         }
         for (&result, value) in inst.results.iter().zip(self.break_values) {
@@ -167,8 +158,7 @@ impl<'a> Retry<'a> {
 /// `break`.
 fn exit_test(inst: &Inst) -> Option<(Value, bool, &[Inst], &[Value])> {
     let Op::If { cond, then, els } = &inst.op else { return None };
-    let is_empty = |region: &Region| region.insts.len() == 1 && region.yields();
-    let (stays_if, exit) = match (is_empty(then), is_empty(els)) {
+    let (stays_if, exit) = match (then.only_yields(), els.only_yields()) {
         (true, false) => (true, els),
         (false, true) => (false, then),
         _ => return None,
@@ -178,17 +168,13 @@ fn exit_test(inst: &Inst) -> Option<(Value, bool, &[Inst], &[Value])> {
     Some((*cond, stays_if, before, values))
 }
 
-/// Returns the compare-and-exchanges of a body: position, pointer, expected value, new value and type.
-fn exchanges(body: &[Inst]) -> Vec<(usize, Value, Value, Value, Scalar)> {
-    let exchange = |(at, inst): (usize, &Inst)| match inst.op {
-        Op::CmpXchg { ptr, expected, desired, ty } => Some((at, ptr, expected, desired, ty)),
+/// Returns the compare-and-exchanges of a body: position, result, pointer, expected value, new value and type.
+fn exchanges(body: &[Inst]) -> Vec<(usize, Value, Value, Value, Value, Scalar)> {
+    let exchange = |(at, inst): (usize, &Inst)| match (&inst.op, &inst.results[..]) {
+        (&Op::CmpXchg { ptr, expected, desired, ty }, &[found]) => Some((at, found, ptr, expected, desired, ty)),
         _ => None,
     };
     body.iter().enumerate().filter_map(exchange).collect()
-}
-
-fn exchange_result(body: &[Inst]) -> Option<Value> {
-    body.iter().find(|inst| matches!(inst.op, Op::CmpXchg { .. }))?.results.first().copied()
 }
 
 /// Returns the value from which the expected value is computed: the only parameter of the loop, or the only load of a

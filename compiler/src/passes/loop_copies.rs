@@ -93,11 +93,7 @@ pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Val
 }
 
 fn rename_values(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
-    inst.op.map_operands(|value| {
-        if let Some(&new) = map.get(value) {
-            *value = new;
-        }
-    });
+    inst.op.replace_operands(map);
     let mut define = |value: &mut Value| {
         let new = function.new_value(function.ty(*value));
         map.insert(*value, new);

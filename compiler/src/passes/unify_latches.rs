@@ -12,10 +12,9 @@
 //! uniform for all work-items of a vector. So are the addresses that are computed from it. Without this pass, the
 //! counter would be varying, because each path would compute another SSA value for it.
 
-use rustc_hash::FxHashMap;
-
 use super::pass::Pass;
 use super::sink_common;
+use crate::ir::visit::replace_uses;
 use crate::ir::{Function, Inst, Op, Region, Value};
 
 pub(crate) const PASS: Pass = Pass::function("unify_latches", |function, _| Ok(run(function)));
@@ -119,20 +118,4 @@ fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mu
         }
     }
     next
-}
-
-fn replace_uses(insts: &mut [Inst], replaced: &FxHashMap<Value, Value>) {
-    let mut replace = |inst: &mut Inst| {
-        inst.op.map_operands(|value| {
-            if let Some(&new) = replaced.get(value) {
-                *value = new;
-            }
-        });
-    };
-    for inst in insts {
-        replace(inst);
-        for region in inst.op.regions_mut() {
-            region.walk_mut(&mut replace);
-        }
-    }
 }

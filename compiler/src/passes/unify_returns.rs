@@ -19,6 +19,7 @@
 
 use super::pass::Pass;
 use crate::diag::Span;
+use crate::ir::visit::replace_uses;
 use crate::ir::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, Value, Var};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -296,20 +297,4 @@ fn fall_through(span: Span) -> Region {
 
 fn contains_return(inst: &Inst) -> bool {
     matches!(inst.op, Op::Return(_)) || inst.op.regions().iter().any(|region| region.insts.iter().any(contains_return))
-}
-
-fn replace_uses(insts: &mut [Inst], replaced: &FxHashMap<Value, Value>) {
-    let mut replace = |inst: &mut Inst| {
-        inst.op.map_operands(|value| {
-            if let Some(&new) = replaced.get(value) {
-                *value = new;
-            }
-        });
-    };
-    for inst in insts {
-        replace(inst);
-        for region in inst.op.regions_mut() {
-            region.walk_mut(&mut replace);
-        }
-    }
 }

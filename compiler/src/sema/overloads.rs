@@ -133,9 +133,9 @@ impl Sema<'_> {
             let arguments = values.iter().zip(&signature.params);
             arguments.filter(|(value, slot)| self.cost(value, slot, &mismatch.bound).is_none()).count().max(1)
         };
-        let fewest = found.iter().map(misfits).min().unwrap_or(0);
-        let best: Vec<_> = found.iter().filter(|candidate| misfits(candidate) == fewest).collect();
-        for (signature, mismatch) in best {
+        let counts: Vec<usize> = found.iter().map(misfits).collect();
+        let fewest = counts.iter().min();
+        for ((signature, mismatch), _) in found.iter().zip(&counts).filter(|(_, count)| Some(*count) == fewest) {
             if let (Some(value), Some(slot)) = (values.get(mismatch.index), signature.params.get(mismatch.index)) {
                 let note = format!("candidate function not viable: {}", self.misfit(value, slot, mismatch));
                 if !notes.contains(&note) && notes.len() < MAX_NOTES {

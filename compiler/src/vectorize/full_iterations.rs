@@ -85,9 +85,8 @@ impl<'a> Vectorizer<'a> {
         let latch_loop = SingleLatchLoop::of(op)?;
         let at = body.insts.iter().position(|inst| !inst.op.is_pure())?;
         let Inst { op: Op::If { cond, then, els }, results, .. } = &body.insts[at] else { return None };
-        let stays = |region: &Region| region.insts.len() == 1 && region.yields();
         let leaves = |region: &Region| matches!(region.terminator(), Some(Op::Break(_)));
-        let (stays_if, leaves_if) = (stays(then) && leaves(els), leaves(then) && stays(els));
+        let (stays_if, leaves_if) = (then.only_yields() && leaves(els), leaves(then) && els.only_yields());
         if !results.is_empty() || !(stays_if || leaves_if) {
             return None;
         }

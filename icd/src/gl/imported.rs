@@ -82,23 +82,25 @@ fn import(gl: &Gl, fd: Descriptor, allocated: u64, size: isize) -> BackendResult
     Ok(created.map(|()| names)?)
 }
 
-impl ImportedMemory for ImportedBuffer {
-    fn read_object(&self) -> BackendResult<()> {
+impl ImportedBuffer {
+    /// Copies with a function that takes the object, the name of the buffer, and its size.
+    fn copy(&self, copy: fn(&Gl, &Storage, u32, isize) -> BackendResult<()>) -> BackendResult<()> {
         let (storage, buffer, size) = (self.storage, self.names.buffer, self.size);
         self.connection.call(move |gl| {
-            transfer::copy_to_imported(gl, &storage, buffer, size)?;
+            copy(gl, &storage, buffer, size)?;
             gl.functions.glFinish();
             Ok(())
         })?
     }
+}
+
+impl ImportedMemory for ImportedBuffer {
+    fn read_object(&self) -> BackendResult<()> {
+        self.copy(transfer::copy_to_imported)
+    }
 
     fn write_object(&self) -> BackendResult<()> {
-        let (storage, buffer, size) = (self.storage, self.names.buffer, self.size);
-        self.connection.call(move |gl| {
-            transfer::copy_from_imported(gl, &storage, buffer, size)?;
-            gl.functions.glFinish();
-            Ok(())
-        })?
+        self.copy(transfer::copy_from_imported)
     }
 }
 

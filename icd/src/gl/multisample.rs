@@ -249,16 +249,16 @@ pub(super) fn read(gl: &Gl, texture: &MultisampleTexture, data: *mut u8, size: u
     let copied = Copied::new(gl, [width, height], format)?;
     let part = size / usize::try_from(layers * samples).unwrap_or(1).max(1);
     let places = (0..layers).flat_map(|layer| (0..samples).map(move |sample| (layer, sample)));
-    for (place, index) in places.zip(0..) {
-        gl.functions.glBindTexture(target, name);
-        let swizzle = IdentitySwizzle::new(gl, target);
-        let drawn = draw(gl, reader, program, &copied.level, place);
-        drop(swizzle);
-        gl.functions.glBindTexture(target, 0);
-        drawn?;
-        read_texture(gl, &copied.level, data.wrapping_add(part * index), part)?;
-    }
-    Ok(())
+    // The texture stays bound: reads bind only the target of the copy.
+    gl.functions.glBindTexture(target, name);
+    let swizzle = IdentitySwizzle::new(gl, target);
+    let result = places.zip(0..).try_for_each(|(place, index)| {
+        draw(gl, reader, program, &copied.level, place)?;
+        read_texture(gl, &copied.level, data.wrapping_add(part * index), part)
+    });
+    drop(swizzle);
+    gl.functions.glBindTexture(target, 0);
+    result
 }
 
 /// Copies a sample of all elements of a layer of the bound texture.

@@ -131,10 +131,9 @@ impl Drop for TemporaryBuffer<'_> {
 
 fn read_buffer(gl: &Gl, name: u32, offset: isize, bytes: &mut [u8]) -> BackendResult<()> {
     let size = signed(bytes.len())?;
-    let _copy = TemporaryBuffer::new(gl, GL_COPY_WRITE_BUFFER, size, None)?;
-    gl.functions.glBindBuffer(GL_COPY_READ_BUFFER, name);
-    gl.functions.glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, offset, 0, size);
-    gl.check("glCopyBufferSubData")?;
+    let copy = TemporaryBuffer::new(gl, GL_COPY_WRITE_BUFFER, size, None)?;
+    copy_buffer(gl, (name, offset), (copy.name, 0), size)?;
+    gl.functions.glBindBuffer(GL_COPY_WRITE_BUFFER, copy.name);
     let mapped = gl.functions.glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, size, GL_MAP_READ_BIT);
     if mapped.is_null() {
         gl.check("glMapBufferRange")?;
@@ -148,10 +147,8 @@ fn read_buffer(gl: &Gl, name: u32, offset: isize, bytes: &mut [u8]) -> BackendRe
 
 fn write_buffer(gl: &Gl, name: u32, offset: isize, bytes: &[u8]) -> BackendResult<()> {
     let size = signed(bytes.len())?;
-    let _copy = TemporaryBuffer::new(gl, GL_COPY_READ_BUFFER, size, Some(bytes))?;
-    gl.functions.glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    gl.functions.glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, offset, size);
-    Ok(gl.check("glCopyBufferSubData")?)
+    let copy = TemporaryBuffer::new(gl, GL_COPY_READ_BUFFER, size, Some(bytes))?;
+    copy_buffer(gl, (copy.name, 0), (name, offset), size)
 }
 
 pub(super) fn read_texture(gl: &Gl, texture: &TextureLevel, data: *mut u8, size: usize) -> BackendResult<()> {

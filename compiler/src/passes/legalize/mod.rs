@@ -28,6 +28,7 @@ mod zeros;
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
 use crate::diag::Span;
+use crate::ir::visit::replace_uses;
 use crate::ir::{BinOp, Build, CastOp, Cursor, Func, Function, Inst, MathOp, Module, Op, Region, Scalar, Type, Value};
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,13 +61,7 @@ pub fn run(module: &mut Module, target: &Target) {
         lower.region(&mut body);
         let aliases = lower.aliases;
         if !aliases.is_empty() {
-            body.walk_mut(&mut |inst| {
-                inst.op.map_operands(|value| {
-                    if let Some(&new) = aliases.get(value) {
-                        *value = new;
-                    }
-                });
-            });
+            replace_uses(&mut body.insts, &aliases);
         }
         function.body = body;
         if target.shaders.defects.float_zeros && target.shaders.exact {

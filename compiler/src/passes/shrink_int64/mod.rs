@@ -141,11 +141,7 @@ impl Narrow<'_> {
 
     fn inst(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
-        inst.op.map_operands(|value| {
-            if let Some(&new) = self.replaced.get(value) {
-                *value = new;
-            }
-        });
+        inst.op.replace_operands(&self.replaced);
         match &mut inst.op {
             Op::If { .. } | Op::Switch { .. } => {
                 self.widen_operands(&mut inst, out);

@@ -264,11 +264,7 @@ impl Promote<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
-            inst.op.map_operands(|value| {
-                if let Some(&new) = self.replaced.get(value) {
-                    *value = new;
-                }
-            });
+            inst.op.replace_operands(&self.replaced);
             match &mut inst.op {
                 Op::VarAddr(var) if self.slices.is_promoted(*var) => {}
                 Op::PtrAdd(ptr, _) | Op::Cast(CastOp::SpaceCast, ptr) if self.promoted_target(*ptr).is_some() => {}
