@@ -71,6 +71,12 @@ const NOT_ACQUIRED: u32 = 2;
 /// continues.
 const MAX_TRIES: u64 = 1 << 26;
 
+/// Number of reads of a lock after it was not acquired, if the driver limits the iterations of loops. The iterations
+/// must take longer than the operating system suspends the thread that owns the lock. Measured on lavapipe 22.3 with
+/// 20,000 work-items, one lock, 2 processors and 3 other processes: without these reads, 5 of 150 launches fail, and
+/// with them none.
+const POLLS: u32 = 16;
+
 /// Whether a variable is the table.
 pub(crate) fn is_table(global: &GlobalVar) -> bool {
     global.name == TABLE
@@ -111,13 +117,14 @@ fn run(module: &mut Module, cx: &Cx<'_>) -> Result<bool, PassError> {
     let locations = module.functions.iter().map(|function| locations(function, module)).collect::<Result<Vec<_>, _>>()?;
     let method = |memory| method(module, &locations, memory, cx.key.binding.distinct);
     let methods = [method(Memory::Local), method(Memory::Global)];
+    let polls = if cx.target.shaders.defects.max_loop_iterations.is_some() { POLLS } else { 0 };
     let table = Global(module.globals.len() as u32);
     let init = None;
     module.globals.push(GlobalVar { name: TABLE.to_owned(), space: Space::Global, size: TABLE_BYTES, align: 16, init, relocs: Vec::new() });
     for (function, locations) in module.functions.iter_mut().zip(locations) {
         if !locations.is_empty() {
             let mut body = std::mem::take(&mut function.body);
-            Locks { function, out: Vec::new(), span: Span::default(), locations, methods, table }.region(&mut body);
+            Locks { function, out: Vec::new(), span: Span::default(), locations, methods, table, polls }.region(&mut body);
             function.body = body;
         }
     }
@@ -204,6 +211,8 @@ struct Locks<'a> {
     /// The methods for local and for global memory.
     methods: [Method; 2],
     table: Global,
+    /// Number of reads of a lock after it was not acquired.
+    polls: u32,
 }
 
 impl Build for Locks<'_> {
@@ -302,6 +311,10 @@ impl Locks<'_> {
         let given = self.push(Type::I32, Op::Atomic { op: AtomicOp::Xchg, ptr: lock, value: Some(zero), ty });
         self.effect(Op::Yield(vec![given, old]));
         let then = Region { insts: std::mem::take(&mut self.out) };
+        for _ in 0..self.polls {
+            let zero = self.word(0);
+            self.push(Type::I32, Op::Atomic { op: AtomicOp::Or, ptr: lock, value: Some(zero), ty });
+        }
         let (none, nothing) = (self.word(NOT_ACQUIRED), self.bits(Type::I64, 0));
         self.effect(Op::Yield(vec![none, nothing]));
         let els = Region { insts: std::mem::replace(&mut self.out, outside) };
