@@ -11,6 +11,7 @@ use crate::commands::mapping;
 use crate::commands::transfer::{MapFlags, buffer_access};
 use crate::image::extent::Origin;
 use crate::image::fill_color;
+use crate::image::format::order;
 use crate::image::{Image, MemObject};
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
@@ -72,6 +73,10 @@ impl Queue {
         // return a CL_INVALID_OPERATION error."
         let samples = image.samples();
         ensure!(samples == 0, InvalidOperation, "the image has {samples} samples per element: only kernels can read it");
+        // "Depth image objects with an image channel order of CL_DEPTH_STENCIL cannot be used as arguments to
+        // clEnqueueReadImage, [...] and will return a CL_INVALID_OPERATION error."
+        let has_stencil = image.reported_format().order == order::DEPTH_STENCIL;
+        ensure!(!has_stencil, InvalidOperation, "the image has the channel order CL_DEPTH_STENCIL: only kernels can read its depths");
         image.buffer().check_alignment(self.device())
     }
 
@@ -151,11 +156,11 @@ impl Queue {
         (src_origin, dst_origin, region): (Origin, Origin, [u64; 3]),
     ) -> Result<PendingCommand> {
         self.check_contexts(&[src.buffer(), dst.buffer()], &[])?;
+        self.check_image(src)?;
+        self.check_image(dst)?;
         // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
         ensure!(src.format() == dst.format(), ImageFormatMismatch, "the image formats {:x?} and {:x?} differ", src.format(), dst.format());
         let (from, to) = (src.rect(src_origin, region)?, dst.rect(dst_origin, region)?);
-        self.check_image(src)?;
-        self.check_image(dst)?;
         dst.flags().check_write()?;
         let pieces = rect::pieces(&from, src.buffer().origin(), &to, dst.buffer().origin());
         let source = buffer_access(src.buffer(), span(src, &from)?, AccessMode::Read).of_image(src);

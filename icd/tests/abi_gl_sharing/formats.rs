@@ -19,6 +19,9 @@ const R: u32 = 0x10B0;
 const RG: u32 = 0x10B2;
 const RGBA: u32 = 0x10B5;
 
+/// CL_DEPTH_STENCIL
+pub const DEPTH_STENCIL: u32 = 0x10BE;
+
 pub const COLORS: &[Format] = &[
     format("GL_RGBA8", [0x8058, 0x1908, 0x1401], (RGBA, 0x10D2), 4),
     format("GL_RGBA", [0x1908, 0x1908, 0x8367], (RGBA, 0x10D2), 4),
@@ -66,8 +69,8 @@ pub const DEPTHS: &[Format] = &[
     format("GL_DEPTH_COMPONENT16", [0x81A5, 0x1902, 0x1403], (0x10BD, 0x10D3), 2),
     format("GL_DEPTH_COMPONENT24", [0x81A6, 0x1902, 0x1406], (0x10BD, 0x10DE), 4),
     format("GL_DEPTH_COMPONENT32F", [0x8CAC, 0x1902, 0x1406], (0x10BD, 0x10DE), 4),
-    format("GL_DEPTH24_STENCIL8", [0x88F0, 0x1902, 0x1406], (0x10BE, 0x10DF), 4),
-    format("GL_DEPTH32F_STENCIL8", [0x8CAD, 0x1902, 0x1406], (0x10BE, 0x10DE), 4),
+    format("GL_DEPTH24_STENCIL8", [0x88F0, 0x1902, 0x1406], (DEPTH_STENCIL, 0x10DF), 4),
+    format("GL_DEPTH32F_STENCIL8", [0x8CAD, 0x1902, 0x1406], (DEPTH_STENCIL, 0x10DE), 4),
 ];
 
 pub fn named(name: &str) -> &'static Format {

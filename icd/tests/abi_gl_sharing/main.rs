@@ -18,10 +18,10 @@ use std::ptr::{null, null_mut};
 
 use common::features::require;
 use common::ffi::*;
-use common::images::{self, Area, image_info, supported};
+use common::images::{self, Area, image_info, supported, try_image};
 use common::objects::{Context, Event, Mem, Queue};
 use common::{info, info_string, target};
-use formats::{Format, contents};
+use formats::{DEPTH_STENCIL, Format, contents};
 use opengl::*;
 
 common::extension_functions! {
@@ -130,6 +130,31 @@ impl Shared {
 
     fn release(&self, mem: &Mem) {
         drop(self.transfer(false, &[mem], &[]));
+    }
+
+    /// Calls the commands that do not accept a multisample image or an image with a stencil, and returns their results.
+    fn command_statuses(&self, image: &Mem, size: [usize; 2]) -> [cl_int; 8] {
+        let (cl, queue, plain_format) = (&target().cl, self.queue.0, images::format(0x10B5, 0x10D2));
+        let desc = images::desc(CL_MEM_OBJECT_IMAGE2D, [size[0], size[1], 1]);
+        let plain = try_image(&self.context, CL_MEM_READ_WRITE, &plain_format, &desc, null_mut()).expect("an image");
+        let mut bytes = vec![0u8; size[0] * size[1] * 4];
+        let buffer = self.context.buffer(bytes.len());
+        let (pointer, origin, region) = (bytes.as_mut_ptr().cast::<c_void>(), [0usize; 3], [size[0], size[1], 1]);
+        let (o, r) = (origin.as_ptr(), region.as_ptr());
+        let (mut row, mut slice, mut status) = (0, 0, 0);
+        let mapped =
+            cl.clEnqueueMapImage(queue, image.0, CL_TRUE, CL_MAP_READ, o, r, &mut row, &mut slice, 0, null(), null_mut(), &mut status);
+        assert!(mapped.is_null());
+        [
+            status,
+            cl.clEnqueueReadImage(queue, image.0, CL_TRUE, o, r, 0, 0, pointer, 0, null(), null_mut()),
+            cl.clEnqueueWriteImage(queue, image.0, CL_TRUE, o, r, 0, 0, pointer, 0, null(), null_mut()),
+            cl.clEnqueueCopyImage(queue, image.0, plain.0, o, o, r, 0, null(), null_mut()),
+            cl.clEnqueueCopyImage(queue, plain.0, image.0, o, o, r, 0, null(), null_mut()),
+            cl.clEnqueueCopyImageToBuffer(queue, image.0, buffer.0, o, r, 0, 0, null(), null_mut()),
+            cl.clEnqueueCopyBufferToImage(queue, buffer.0, image.0, 0, o, r, 0, null(), null_mut()),
+            cl.clEnqueueFillImage(queue, image.0, [0f32; 4].as_ptr().cast(), o, r, 0, null(), null_mut()),
+        ]
     }
 
     /// Acquires an image, compares its contents with `before`, writes `after`, and releases the image.
@@ -386,6 +411,9 @@ fn depths_are_copied_both_ways() {
             let program = shared.context.build(source);
             let out = shared.context.buffer(48);
             shared.acquire(&image);
+            if format.image.0 == DEPTH_STENCIL {
+                assert_eq!(shared.command_statuses(&image, [4, 3]), [CL_INVALID_OPERATION; 8], "{what}");
+            }
             for name in ["read", "write"] {
                 let kernel = program.kernel(name);
                 kernel.set_mem(0, &image);

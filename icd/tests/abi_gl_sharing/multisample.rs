@@ -1,8 +1,7 @@
 //! Multisample textures (cl_khr_gl_msaa_sharing). A draw with a sample mask writes each sample of a texture from an
 //! ordinary texture. A kernel must read the same values from the samples as from an ordinary image with these contents.
 
-use std::ffi::c_void;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 
 use super::common::ffi::*;
 use super::common::images::{self, image_info, try_image};
@@ -441,30 +440,6 @@ fn queries_report_samples_and_layers() {
     }
 }
 
-/// Calls each command that does not accept a multisample image.
-fn command_statuses(shared: &Shared, image: &Mem) -> Vec<cl_int> {
-    let (cl, queue, plain_format) = (&target().cl, shared.queue.0, images::format(0x10B5, 0x10D2));
-    let desc = images::desc(CL_MEM_OBJECT_IMAGE2D, [SIZE[0], SIZE[1], 1]);
-    let plain = try_image(&shared.context, CL_MEM_READ_WRITE, &plain_format, &desc, null_mut()).expect("an image");
-    let buffer = shared.context.buffer(TEXELS * 4);
-    let mut bytes = vec![0u8; TEXELS * 4];
-    let (pointer, origin, region) = (bytes.as_mut_ptr().cast::<c_void>(), [0usize; 3], [SIZE[0], SIZE[1], 1]);
-    let (o, r) = (origin.as_ptr(), region.as_ptr());
-    let (mut row, mut slice, mut status) = (0, 0, 0);
-    let mapped = cl.clEnqueueMapImage(queue, image.0, CL_TRUE, CL_MAP_READ, o, r, &mut row, &mut slice, 0, null(), null_mut(), &mut status);
-    assert!(mapped.is_null());
-    vec![
-        status,
-        cl.clEnqueueReadImage(queue, image.0, CL_TRUE, o, r, 0, 0, pointer, 0, null(), null_mut()),
-        cl.clEnqueueWriteImage(queue, image.0, CL_TRUE, o, r, 0, 0, pointer, 0, null(), null_mut()),
-        cl.clEnqueueCopyImage(queue, image.0, plain.0, o, o, r, 0, null(), null_mut()),
-        cl.clEnqueueCopyImage(queue, plain.0, image.0, o, o, r, 0, null(), null_mut()),
-        cl.clEnqueueCopyImageToBuffer(queue, image.0, buffer.0, o, r, 0, 0, null(), null_mut()),
-        cl.clEnqueueCopyBufferToImage(queue, buffer.0, image.0, 0, o, r, 0, null(), null_mut()),
-        cl.clEnqueueFillImage(queue, image.0, [0f32; 4].as_ptr().cast(), o, r, 0, null(), null_mut()),
-    ]
-}
-
 #[test]
 fn other_uses_of_multisample_images_are_rejected() {
     for shared in all().filter(|shared| shared.gl.kind != Kind::EglEs) {
@@ -493,7 +468,7 @@ fn other_uses_of_multisample_images_are_rejected() {
         let image = shared.multisample_of(CL_MEM_READ_ONLY, (kind, name), 0).expect("an image");
         let layers = shared.multisample_of(CL_MEM_READ_ONLY, (array, layered), 0).expect("an image");
         shared.acquire(&image);
-        assert_eq!(command_statuses(&shared, &image), [CL_INVALID_OPERATION; 8]);
+        assert_eq!(shared.command_statuses(&image, SIZE), [CL_INVALID_OPERATION; 8]);
         // An image of the image would give access to the memory.
         let desc = cl_image_desc { mem_object: image.0.cast(), ..images::desc(CL_MEM_OBJECT_IMAGE2D, [SIZE[0], SIZE[1], 1]) };
         let copy = try_image(&shared.context, 0, &images::format(0x10B5, 0x10D2), &desc, null_mut());
