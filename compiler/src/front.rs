@@ -1,8 +1,8 @@
 //! The front end: runs the stages for one source, up to the IR before all passes.
 
 use crate::diag::message::{Message, messages};
-use crate::diag::render::{RenderOptions, render};
-use crate::diag::{Diagnostics, SourceMap, Span};
+use crate::diag::suggest::{Hint, nearest};
+use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span, render, warning_group_names};
 use crate::editor::Recorder;
 use crate::editor::index::Index;
 use crate::lex::Token;
@@ -27,6 +27,14 @@ pub struct FrontEnd<'a> {
     pub diags: Diagnostics,
 }
 
+/// Returns the note about an option such as `-Wfoo`. clang reports a warning instead, which `-Werror` would promote.
+fn unknown_warning(option: &str) -> Diagnostic {
+    let name = option.trim_start_matches("-W");
+    let name = ["error=", "no-error="].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let hint = Hint::name(nearest(name, warning_group_names()));
+    Diagnostic::note(Span::NONE, format!("option '{option}' has no effect: wgcl has no warning of this name{hint}"))
+}
+
 impl<'a> FrontEnd<'a> {
     pub fn new(source: &'a Source, options: &'a BuildOptions, target: &'a Target) -> Self {
         Self { source, options, target, map: SourceMap::new(), diags: Diagnostics::default() }
@@ -37,6 +45,9 @@ impl<'a> FrontEnd<'a> {
     }
 
     fn parse(&mut self) -> ast::TranslationUnit {
+        for option in &self.options.unknown_warnings {
+            self.diags.push(unknown_warning(option));
+        }
         let tokens = self.preprocess();
         stage("parse", || parse::parse(tokens, &mut self.diags))
     }
@@ -89,21 +100,16 @@ impl<'a> FrontEnd<'a> {
 
     /// Returns the build log: the diagnostics in clang's format.
     pub fn log(&self) -> String {
-        render(&self.map, &self.diags, self.rendering())
+        render(&self.map, &self.diags, self.options.warnings)
     }
 
     /// Returns the diagnostics as data.
     pub fn messages(&self) -> Vec<Message> {
-        messages(&self.map, &self.diags, self.rendering())
-    }
-
-    fn rendering(&self) -> RenderOptions {
-        let BuildOptions { no_warnings, warnings_are_errors, .. } = *self.options;
-        RenderOptions { no_warnings, warnings_are_errors }
+        messages(&self.map, &self.diags, self.options.warnings)
     }
 
     /// Whether the source is rejected: it has errors, or warnings that `-Werror` reports as errors.
     pub fn is_rejected(&self) -> bool {
-        self.diags.fails(self.options.warnings_are_errors && !self.options.no_warnings)
+        self.diags.fails(&self.options.warnings)
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::diag::WarningLevels;
+
 /// A source and its embedded headers (clCompileProgram).
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -62,8 +64,10 @@ pub struct BuildOptions {
     /// `-I dir`, in order.
     pub include_dirs: Vec<std::path::PathBuf>,
     pub std: CStd,
-    pub no_warnings: bool,
-    pub warnings_are_errors: bool,
+    /// `-w`, `-W...` and `-Werror`.
+    pub warnings: WarningLevels,
+    /// Options that start with `-W` and name a group that wgcl does not have, except `-Wno-NAME`. They have no effect.
+    pub unknown_warnings: Vec<String>,
     pub opt_disable: bool,
     /// `-cl-mad-enable`. Also set by `-cl-unsafe-math-optimizations` and `-cl-fast-relaxed-math`.
     pub mad_enable: bool,
@@ -118,8 +122,8 @@ impl Default for BuildOptions {
             macros: Vec::new(),
             include_dirs: Vec::new(),
             std: CStd::Cl12,
-            no_warnings: false,
-            warnings_are_errors: false,
+            warnings: WarningLevels::default(),
+            unknown_warnings: Vec::new(),
             opt_disable: false,
             mad_enable: false,
             no_signed_zeros: false,
@@ -264,12 +268,14 @@ fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
         }
         "-cl-uniform-work-group-size" => options.uniform_work_group_size = true,
         "-cl-kernel-arg-info" => options.kernel_arg_info = true,
-        "-w" => options.no_warnings = true,
-        "-Werror" => options.warnings_are_errors = true,
+        "-w" => options.warnings.none = true,
         "-g" => options.debug_info = true,
-        // Options of clang that programs pass to every driver. All warnings are enabled.
-        "-Wall" | "-Wextra" | "-Wpedantic" | "-Weverything" | "-Wdefault" => {}
-        word if word.starts_with("-Wno-") => {}
+        // Programs pass options of clang to every driver. Unknown groups are therefore accepted.
+        word if word.starts_with("-W") && word.len() > 2 => {
+            if !options.warnings.apply(word) && !word.starts_with("-Wno-") {
+                options.unknown_warnings.push(word.to_owned());
+            }
+        }
         // Valid options without effect on the compilation. The last two are linker options.
         "-cl-strict-aliasing" | "-cl-no-subgroup-ifp" | "-create-library" | "-enable-link-options" => {}
         _ => return Err(OptionError::Unknown(word.to_owned())),
@@ -327,8 +333,15 @@ mod tests {
         assert!(matches!(parse_options("-cl-std=CL4.0"), Err(OptionError::InvalidArgument { .. })));
         assert!(matches!(parse_options("-D 1x"), Err(OptionError::InvalidArgument { .. })));
         assert_eq!(parse_options("-D \"open"), Err(OptionError::UnterminatedQuote("open".to_owned())));
-        assert_eq!(parse_options("-Wfoo"), Err(OptionError::Unknown("-Wfoo".to_owned())));
+        assert_eq!(parse_options("-W"), Err(OptionError::Unknown("-W".to_owned())));
         assert!(parse_options("").is_ok());
         assert_eq!(parse_options("-Wall -Wextra -Wno-unused-variable"), Ok(BuildOptions::default()));
+    }
+
+    #[test]
+    fn unknown_groups_of_warnings_are_kept() {
+        let options = parse_options("-Wunused-variable -Werror=foo -Wno-bar -Wno-parentheses").unwrap_or_default();
+        assert_eq!(options.unknown_warnings, ["-Wunused-variable", "-Werror=foo"]);
+        assert_ne!(options.warnings, WarningLevels::default());
     }
 }

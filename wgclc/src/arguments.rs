@@ -8,7 +8,7 @@ use clap::{Parser, ValueEnum, ValueHint};
 
 use wgcl_codegen::Isa;
 use wgcl_compiler::diag::suggest;
-use wgcl_compiler::options::{self, OptionError};
+use wgcl_compiler::options;
 use wgcl_compiler::program::BuildOptions;
 use wgcl_compiler::specialise::{has_pass, pass_names};
 use wgcl_compiler::target::profiles::PROFILES;
@@ -256,12 +256,7 @@ impl Arguments {
             let (int64, fp64, int64_atomics) = (emulates(Emulated::Int64), emulates(Emulated::Fp64), emulates(Emulated::Int64Atomics));
             arguments.device = arguments.device.emulating(target::Emulated { int64, fp64, int64_atomics });
         }
-        let options = options::parse_words(build).map_err(|error| match &error {
-            OptionError::Unknown(word) if word.starts_with("-W") => {
-                format!("unknown option `{word}`; all warnings are enabled, `-w` disables them, and `-Werror` treats them as errors")
-            }
-            _ => error.to_string(),
-        })?;
+        let options = options::parse_words(build).map_err(|error| error.to_string())?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
             return Err("`-` (standard input) can be given only once, and not with --watch".to_owned());
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use wgcl_compiler::diag::{Diagnostics, Message, RenderOptions, colourise, messages, render_one};
+use wgcl_compiler::diag::{Diagnostics, Message, WarningLevels, colourise, messages, render_one};
 use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::{self, Function};
@@ -48,10 +48,10 @@ impl Outcome {
     /// Reports an error about a kernel that cannot be compiled for the device, with its source location if it is known.
     fn report(&mut self, error: &LaunchError, program: &Program) {
         let (Some(diagnostic), Some(sources)) = (error.diagnostic(), &program.sources) else { return self.fail(error) };
-        self.log.push_str(&colourise(&render_one(sources, &diagnostic, false)));
+        self.log.push_str(&colourise(&render_one(sources, &diagnostic, WarningLevels::default())));
         let mut list = Diagnostics::default();
         list.push(diagnostic);
-        self.messages.extend(messages(sources, &list, RenderOptions::default()));
+        self.messages.extend(messages(sources, &list, WarningLevels::default()));
         self.has_errors = true;
     }
 }

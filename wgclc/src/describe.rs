@@ -65,8 +65,9 @@ const BUILD_OPTIONS: &[(&str, &str, &str)] = &[
     ("-D ", "NAME[=VALUE]", "Define a macro."),
     ("-I ", "DIRECTORY", "Add a directory to the include search path."),
     ("-cl-std=", "CL1.0 ... CL3.1", "The version of OpenCL C."),
-    ("-Werror", "", "Treat warnings as errors."),
-    ("-w", "", "Suppress warnings."),
+    ("-Werror", "[=NAME]", "Treat all warnings, or those of a group, as errors."),
+    ("-Wno-", "NAME", "Suppress the warnings of a group."),
+    ("-w", "", "Suppress all warnings."),
     ("-cl-fast-relaxed-math", "", "Allow floating-point optimisations that change results."),
 ];
 

@@ -77,6 +77,18 @@ fn warnings_become_errors_on_demand() {
     assert_eq!(status(&["-w", "-"]), (Some(0), false));
     assert_eq!(status(&["-Werror", "-"]), (Some(1), true));
     assert_eq!(status(&["-w", "-Werror", "-"]), (Some(0), false));
+    assert_eq!(status(&["-Wno-unknown-pragmas", "-Werror", "-"]), (Some(0), false));
+    assert_eq!(status(&["-Werror=unknown-pragmas", "-"]), (Some(1), true));
+}
+
+#[test]
+fn warnings_name_their_groups() {
+    let source = "#pragma unknown_to_all\n";
+    let log = |arguments: &[&str]| text(&wgclc(arguments, source).stderr);
+    assert!(log(&["-"]).contains("warning: unknown pragma ignored [-Wunknown-pragmas]\n"));
+    assert!(log(&["-Werror", "-"]).contains("error: unknown pragma ignored [-Werror,-Wunknown-pragmas]\n"));
+    let log = log(&["-Wunknown-pragma", "-"]);
+    assert!(log.contains("note: option '-Wunknown-pragma' has no effect") && log.contains("did you mean 'unknown-pragmas'?"), "{log}");
 }
 
 #[test]

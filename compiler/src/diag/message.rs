@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Diagnostic, Diagnostics, Fix, RenderOptions, Severity, SourceMap, Span, render_one};
+use super::{Diagnostic, Diagnostics, Fix, Severity, SourceMap, Span, WarningLevels, render_one};
 
 /// A self-contained diagnostic: readers need no source map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -12,8 +12,8 @@ pub struct Message {
     pub kind: &'static str,
     /// The text on one line, without location and severity.
     pub message: String,
-    /// Always null, because diagnostics have no codes.
-    pub code: Option<()>,
+    /// The group of a warning.
+    pub code: Option<Code>,
     /// `error`, `warning` or `note`; in children also `help`.
     pub level: &'static str,
     /// The location, and the enclosing expression if there is one. Empty without a source location.
@@ -21,6 +21,15 @@ pub struct Message {
     pub children: Vec<Message>,
     /// The text of the diagnostic and its notes in the build log. Null for children.
     pub rendered: Option<String>,
+}
+
+/// The group of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Code {
+    /// The name of the group, such as `unused-value`.
+    pub code: &'static str,
+    /// Always null. rustc's format requires this field.
+    pub explanation: Option<()>,
 }
 
 /// A range in a source file.
@@ -103,17 +112,14 @@ impl Message {
     }
 }
 
-/// Converts all diagnostics of a compilation. `options` can omit warnings or report them as errors.
-pub fn messages(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> Vec<Message> {
-    let is_shown = |diagnostic: &&Diagnostic| !(options.no_warnings && diagnostic.severity == Severity::Warning);
-    diagnostics.list().iter().filter(is_shown).map(|diagnostic| message(map, diagnostic, options)).collect()
+/// Converts all diagnostics of a compilation that `levels` reports.
+pub fn messages(map: &SourceMap, diagnostics: &Diagnostics, levels: WarningLevels) -> Vec<Message> {
+    diagnostics.list().iter().filter_map(|diagnostic| message(map, diagnostic, levels)).collect()
 }
 
-fn message(map: &SourceMap, diagnostic: &Diagnostic, options: RenderOptions) -> Message {
-    let promoted = diagnostic.severity == Severity::Warning && options.warnings_are_errors && !options.no_warnings;
-    let level = match diagnostic.severity {
+fn message(map: &SourceMap, diagnostic: &Diagnostic, levels: WarningLevels) -> Option<Message> {
+    let level = match levels.severity(diagnostic)? {
         Severity::Error => "error",
-        Severity::Warning if promoted => "error",
         Severity::Warning => "warning",
         Severity::Note => "note",
     };
@@ -123,8 +129,9 @@ fn message(map: &SourceMap, diagnostic: &Diagnostic, options: RenderOptions) -> 
     let expansion = map.expansion(diagnostic.span).map(|(name, definition)| child(definition, &format!("expanded from macro '{name}'")));
     let notes = diagnostic.notes.iter().map(|(at, note)| child(*at, note));
     let children = expansion.into_iter().chain(notes).chain(diagnostic.fix.as_ref().and_then(|fix| help(map, fix))).collect();
-    let rendered = Some(render_one(map, diagnostic, promoted));
-    Message { children, rendered, ..Message::new(level, diagnostic.message.clone(), spans) }
+    let rendered = Some(render_one(map, diagnostic, levels));
+    let code = diagnostic.group.map(|group| Code { code: group.name(), explanation: None });
+    Some(Message { children, rendered, code, ..Message::new(level, diagnostic.message.clone(), spans) })
 }
 
 /// Returns the child of a diagnostic that contains a change of the source.
@@ -171,6 +178,7 @@ fn span(map: &SourceMap, span: Span, is_primary: bool) -> Option<MessageSpan> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::WarningGroup;
 
     #[test]
     fn columns_are_characters_and_offsets_bytes() {
@@ -179,12 +187,17 @@ mod tests {
         let start = map.add_file("a.cl", "é b\ncd ef\ng", Span::NONE).map_or(0, crate::diag::source_map::SourceFile::start);
         let mut diagnostics = Diagnostics::default();
         // From `b` to `d`.
-        diagnostics.push(Diagnostic::warning(Span { lo: start + 3, hi: start + 7 }, "odd").with_note(Span::NONE, "why"));
-        let found = messages(&map, &diagnostics, RenderOptions { warnings_are_errors: true, ..RenderOptions::default() });
-        let [Message { level: "error", spans, children, rendered: Some(rendered), .. }] = found.as_slice() else {
+        diagnostics
+            .push(Diagnostic::warning(WarningGroup::EmptyBody, Span { lo: start + 3, hi: start + 7 }, "odd").with_note(Span::NONE, "why"));
+        let mut levels = WarningLevels::default();
+        levels.are_errors = true;
+        let found = messages(&map, &diagnostics, levels);
+        let [Message { level: "error", code: Some(Code { code: "empty-body", .. }), spans, children, rendered: Some(rendered), .. }] =
+            found.as_slice()
+        else {
             unreachable!("{found:?}")
         };
-        assert!(rendered.starts_with("a.cl:1:4: error: odd [-Werror]\n"), "{rendered}");
+        assert!(rendered.starts_with("a.cl:1:4: error: odd [-Werror,-Wempty-body]\n"), "{rendered}");
         assert!(matches!(children.as_slice(), [Message { level: "note", rendered: None, .. }]), "{children:?}");
         let [span] = spans.as_slice() else { unreachable!("{spans:?}") };
         let places = (span.byte_start, span.byte_end, span.line_start, span.line_end, span.column_start, span.column_end);

@@ -4,10 +4,12 @@ pub mod message;
 pub(crate) mod render;
 pub(crate) mod source_map;
 pub mod suggest;
+mod warning_groups;
 
 pub use message::{Message, messages};
-pub use render::{RenderOptions, colourise, render, render_one};
+pub use render::{colourise, render, render_one};
 pub use source_map::{Extent, Location, Place, SourceMap, SourceText};
+pub use warning_groups::{WarningGroup, WarningLevels, warning_group_names};
 
 use std::fmt;
 
@@ -77,6 +79,8 @@ pub struct Diagnostic {
     pub around: Option<Span>,
     /// The text, in lower case and without a full stop, as in clang.
     pub message: String,
+    /// The group of a warning.
+    pub group: Option<WarningGroup>,
     /// Explanations and their locations.
     pub notes: Vec<(Span, String)>,
     /// A change of the source that removes the cause.
@@ -94,12 +98,17 @@ pub struct Fix {
 impl Diagnostic {
     /// Creates an error without notes.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, span, around: None, message: message.into(), notes: Vec::new(), fix: None }
+        Self { severity: Severity::Error, span, around: None, message: message.into(), group: None, notes: Vec::new(), fix: None }
+    }
+
+    /// Creates a diagnostic that is not about a mistake.
+    pub fn note(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::error(span, message) }
     }
 
     /// Creates a warning without notes.
-    pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, span, around: None, message: message.into(), notes: Vec::new(), fix: None }
+    pub fn warning(group: impl Into<Option<WarningGroup>>, span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, group: group.into(), ..Self::error(span, message) }
     }
 
     /// Adds a change of the source that removes the cause.
@@ -162,17 +171,17 @@ impl Diagnostics {
         self.push(Diagnostic::error(span, message));
     }
 
-    pub fn warning(&mut self, span: Span, message: impl Into<String>) {
-        self.push(Diagnostic::warning(span, message));
+    pub fn warning(&mut self, group: impl Into<Option<WarningGroup>>, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::warning(group, span, message));
     }
 
     pub const fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// Whether the build fails: there are errors, or there are warnings and `warnings_are_errors`.
-    pub fn fails(&self, warnings_are_errors: bool) -> bool {
-        self.has_errors() || warnings_are_errors && self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Warning)
+    /// Whether the build fails: there are errors, or warnings that are reported as errors.
+    pub fn fails(&self, levels: &WarningLevels) -> bool {
+        self.has_errors() || self.list.iter().any(|diagnostic| levels.severity(diagnostic) == Some(Severity::Error))
     }
 
     /// Whether the number of errors has reached the limit.

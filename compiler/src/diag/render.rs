@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
+use super::{Diagnostic, Diagnostics, Severity, SourceMap, Span, WarningLevels};
 
 /// Maximum number of columns that are printed of a source line.
 const MAX_COLUMNS: usize = 160;
@@ -11,29 +11,18 @@ const LEAD: usize = 60;
 /// Distance of tab stops.
 const TAB: usize = 8;
 
-/// Options for the conversion of diagnostics.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RenderOptions {
-    /// Omit warnings (`-w`).
-    pub no_warnings: bool,
-    /// Report warnings as errors (`-Werror`).
-    pub warnings_are_errors: bool,
-}
-
 /// Formats all diagnostics and the summary line. Returns an empty string if there are none.
-pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
-    let mut out = Renderer { map, text: String::new(), last_include_chain: None };
+pub fn render(map: &SourceMap, diagnostics: &Diagnostics, levels: WarningLevels) -> String {
+    let mut out = Renderer { map, levels, text: String::new(), last_include_chain: None };
     let (mut warnings, mut errors) = (0_usize, 0_usize);
     for diagnostic in diagnostics.list() {
-        let promoted = diagnostic.severity == Severity::Warning && options.warnings_are_errors && !options.no_warnings;
-        match diagnostic.severity {
-            Severity::Warning if options.no_warnings => continue,
+        let Some(severity) = levels.severity(diagnostic) else { continue };
+        match severity {
             Severity::Error => errors += 1,
-            Severity::Warning if promoted => errors += 1,
             Severity::Warning => warnings += 1,
             Severity::Note => {}
         }
-        out.diagnostic(diagnostic, promoted);
+        out.diagnostic(diagnostic, severity);
     }
     if diagnostics.has_too_many_errors() {
         out.text.push_str("fatal error: too many errors emitted, stopping now\n");
@@ -48,15 +37,16 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
     out.text
 }
 
-/// Formats one diagnostic with its notes. If `promoted`, a warning is reported as an error.
-pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, promoted: bool) -> String {
-    let mut out = Renderer { map, text: String::new(), last_include_chain: None };
-    out.diagnostic(diagnostic, promoted);
+/// Formats one diagnostic with its notes, also if it would not be reported.
+pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, levels: WarningLevels) -> String {
+    let mut out = Renderer { map, levels, text: String::new(), last_include_chain: None };
+    out.diagnostic(diagnostic, levels.severity(diagnostic).unwrap_or(diagnostic.severity));
     out.text
 }
 
 struct Renderer<'a> {
     map: &'a SourceMap,
+    levels: WarningLevels,
     text: String,
     last_include_chain: Option<String>,
 }
@@ -67,10 +57,9 @@ impl Renderer<'_> {
         self.text.push('\n');
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, promoted: bool) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, severity: Severity) {
         self.include_chain(diagnostic.span);
-        let severity = if promoted { Severity::Error } else { diagnostic.severity };
-        let suffix = if promoted { " [-Werror]" } else { "" };
+        let suffix = self.levels.suffix(diagnostic);
         self.message(severity, diagnostic.span, diagnostic.around, &format!("{}{suffix}", diagnostic.message));
         if let Some((name, definition)) = self.map.expansion(diagnostic.span) {
             let note = format!("expanded from macro '{name}'");
@@ -231,18 +220,18 @@ mod tests {
     use super::*;
 
     /// Returns the log for one error at the bytes `lo..hi` of a file.
-    fn log(text: &str, lo: u32, hi: u32, options: RenderOptions) -> String {
+    fn log(text: &str, lo: u32, hi: u32, levels: WarningLevels) -> String {
         let mut map = SourceMap::new();
         let start = map.add_file("a.cl", text, Span::NONE).map_or(0, crate::diag::source_map::SourceFile::start);
         let mut diagnostics = Diagnostics::default();
         diagnostics.error(Span { lo: start + lo, hi: start + hi }, "wrong");
-        render(&map, &diagnostics, options)
+        render(&map, &diagnostics, levels)
     }
 
     #[test]
     fn caret_and_tail() {
         let expected = "a.cl:2:3: error: wrong\nb cde f\n  ^~~\n1 error generated.\n";
-        assert_eq!(log("a\nb cde f\n", 4, 7, RenderOptions::default()), expected);
+        assert_eq!(log("a\nb cde f\n", 4, 7, WarningLevels::default()), expected);
     }
 
     #[test]
@@ -252,26 +241,26 @@ mod tests {
         let (span, around) = (Span { lo: start + 7, hi: start + 8 }, Span { lo: start + 4, hi: start + 16 });
         let mut diagnostics = Diagnostics::default();
         diagnostics.push(Diagnostic { around: Some(around), ..Diagnostic::error(span, "wrong") });
-        let log = render(&map, &diagnostics, RenderOptions::default());
+        let log = render(&map, &diagnostics, WarningLevels::default());
         assert_eq!(log, "a.cl:1:8: error: wrong\nx = a2 +        (b * c);\n    ~~ ^        ~~~~~~~\n1 error generated.\n");
     }
 
     #[test]
     fn tabs_are_columns() {
         let expected = "a.cl:1:3: error: wrong\n        a       b\n         ^\n1 error generated.\n";
-        assert_eq!(log("\ta\tb", 2, 2, RenderOptions::default()), expected);
+        assert_eq!(log("\ta\tb", 2, 2, WarningLevels::default()), expected);
     }
 
     #[test]
     fn a_span_of_several_lines_is_underlined_on_the_first_line() {
         let expected = "a.cl:1:3: error: wrong\na bc\n  ^~\n1 error generated.\n";
-        assert_eq!(log("a bc\nd", 2, 6, RenderOptions::default()), expected);
+        assert_eq!(log("a bc\nd", 2, 6, WarningLevels::default()), expected);
     }
 
     #[test]
     fn long_lines_are_shortened_around_the_caret() {
         let text = format!("{}X{}", "a ".repeat(500), " b".repeat(500));
-        let log = log(&text, 1000, 1001, RenderOptions::default());
+        let log = log(&text, 1000, 1001, WarningLevels::default());
         let lines: Vec<&str> = log.lines().collect();
         let [_, source, caret, _] = lines.as_slice() else { unreachable!("four lines: {log}") };
         assert!(source.starts_with("...") && source.ends_with("...") && source.len() == MAX_COLUMNS + 6, "{source}");
@@ -280,7 +269,7 @@ mod tests {
 
     #[test]
     fn colours_do_not_change_the_text() {
-        let plain = log("a b", 2, 3, RenderOptions::default());
+        let plain = log("a b", 2, 3, WarningLevels::default());
         let colour = colourise(&plain);
         let mut stripped = String::new();
         let mut rest = colour.as_str();
@@ -296,8 +285,8 @@ mod tests {
     #[test]
     fn positions_outside_of_files_have_no_location() {
         let mut diagnostics = Diagnostics::default();
-        diagnostics.push(Diagnostic::warning(Span::NONE, "odd").with_note(Span { lo: 77, hi: 78 }, "why"));
-        let log = render(&SourceMap::new(), &diagnostics, RenderOptions::default());
+        diagnostics.push(Diagnostic::warning(None, Span::NONE, "odd").with_note(Span { lo: 77, hi: 78 }, "why"));
+        let log = render(&SourceMap::new(), &diagnostics, WarningLevels::default());
         assert_eq!(log, "warning: odd\nnote: why\n1 warning generated.\n");
     }
 }

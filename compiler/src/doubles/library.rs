@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::build;
-use crate::diag::Span;
+use crate::diag::{Span, WarningLevels};
 use crate::ir::{Func, Function, Op, Scalar, Type};
 use crate::options::{BuildOptions, CStd, Source};
 use crate::passes::PassError;
@@ -135,7 +135,7 @@ fn function(operation: Operation, target: &Target) -> Result<Arc<Function>, Stri
 }
 
 fn compile(operation: Operation, target: &Target) -> Result<Function, String> {
-    let options = BuildOptions { std: CStd::Cl30, no_warnings: true, ..BuildOptions::default() };
+    let options = BuildOptions { std: CStd::Cl30, warnings: WarningLevels::NONE, ..BuildOptions::default() };
     let source = Source { text: format!("{ARITHMETIC}{CONVERSIONS}"), ..Source::default() };
     let name = operation.name();
     let mut function = build::function(&source, &options, target, name).map_err(|log| format!("{name}: {log}"))?;

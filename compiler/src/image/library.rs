@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::ImageFormat;
 use crate::build;
+use crate::diag::WarningLevels;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
 use crate::ir::{Function, Type};
 use crate::options::{BuildOptions, CStd, Source};
@@ -51,7 +52,7 @@ pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function
 }
 
 fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
-    let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros: macros(variant), ..BuildOptions::default() };
+    let options = BuildOptions { std: CStd::Cl30, warnings: WarningLevels::NONE, macros: macros(variant), ..BuildOptions::default() };
     let source = Source { text: format!("{FORMAT}{ACCESS}"), ..Source::default() };
     // Checks of values apply to application code only.
     let target = &Target { value_checks: ValueChecks::NONE, ..target.clone() };

@@ -1,6 +1,7 @@
 //! Computes the values of literals (C99 6.4.4, OpenCL C 6.3): pp-numbers, character constants and strings.
 
 use crate::ast::{FloatSuffix, IntSuffix};
+use crate::diag::WarningGroup;
 
 /// The value of a number.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,9 +174,16 @@ pub(crate) fn is_wide(text: &str) -> bool {
     text.starts_with('L')
 }
 
-/// Returns the bytes of a string or character literal. `text` includes the quotes and the prefix. Appends messages to
-/// `problems`; warnings start with "warning: ".
-pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
+/// A problem in a literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Error(String),
+    Warning(WarningGroup, String),
+}
+
+/// Returns the bytes of a string or character literal. `text` includes the quotes and the prefix. Appends to
+/// `problems`.
+pub(crate) fn unescape(text: &str, problems: &mut Vec<Problem>) -> Vec<u8> {
     let text = text.strip_prefix('L').unwrap_or(text);
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
     let mut out = Vec::with_capacity(inner.len());
@@ -206,7 +214,7 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
                     at += 1;
                 }
                 if value > 255 {
-                    problems.push("octal escape sequence out of range".to_owned());
+                    problems.push(Problem::Error("octal escape sequence out of range".to_owned()));
                 }
                 out.push((value & 0xff) as u8);
             }
@@ -218,9 +226,9 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
                     at += 1;
                 }
                 if digits == 0 {
-                    problems.push("\\x used with no following hex digits".to_owned());
+                    problems.push(Problem::Error("\\x used with no following hex digits".to_owned()));
                 } else if value > 255 {
-                    problems.push("hex escape sequence out of range".to_owned());
+                    problems.push(Problem::Error("hex escape sequence out of range".to_owned()));
                 }
                 out.push((value & 0xff) as u8);
             }
@@ -229,10 +237,11 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
                     at += length - 1;
                     out.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                Err(problem) => problems.push(problem),
+                Err(problem) => problems.push(Problem::Error(problem)),
             },
             other => {
-                problems.push(format!("warning: unknown escape sequence '\\{}'", other as char));
+                let text = format!("unknown escape sequence '\\{}'", other as char);
+                problems.push(Problem::Warning(WarningGroup::UnknownEscapeSequence, text));
                 out.push(other);
             }
         }
@@ -264,25 +273,26 @@ pub(crate) fn universal_character(name: &[u8]) -> Result<(char, usize), String> 
 /// Returns the value of a character constant. `text` includes the quotes and the prefix. Appends messages as
 /// [`unescape`] does. A single character has the value of a signed `char`. Several characters are the bytes of a
 /// big-endian number. The value of a constant with the prefix `L` is its last character.
-pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
+pub(crate) fn character(text: &str, problems: &mut Vec<Problem>) -> i32 {
     let bytes = unescape(text, problems);
     if bytes.is_empty() {
         if problems.is_empty() {
-            problems.push("empty character constant".to_owned());
+            problems.push(Problem::Error("empty character constant".to_owned()));
         }
         return 0;
     }
     if is_wide(text) {
         let (count, last) = wide_characters(&bytes);
         if count > 1 {
-            problems.push("warning: extraneous characters in character constant ignored".to_owned());
+            let text = "extraneous characters in character constant ignored";
+            problems.push(Problem::Warning(WarningGroup::Multichar, text.to_owned()));
         }
         return last.cast_signed();
     }
     if has_non_ascii_universal_character(text) {
-        problems.push("character too large for enclosing character literal type".to_owned());
-    } else if bytes.len() > 1 && problems.iter().all(|problem| problem.starts_with("warning: ")) {
-        problems.push("warning: multi-character character constant".to_owned());
+        problems.push(Problem::Error("character too large for enclosing character literal type".to_owned()));
+    } else if bytes.len() > 1 && problems.iter().all(|problem| matches!(problem, Problem::Warning(..))) {
+        problems.push(Problem::Warning(WarningGroup::Multichar, "multi-character character constant".to_owned()));
     }
     match bytes[..] {
         [byte] => i32::from(byte as i8),

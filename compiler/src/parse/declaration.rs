@@ -4,7 +4,7 @@ use crate::ast::{
     DeclSpecs, Declaration, Declarator, DeclaratorPart, FunctionDef, Item, Pragma, PragmaKind, StaticAssert, StorageClass, TranslationUnit,
     TypeSpec,
 };
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
@@ -93,7 +93,7 @@ impl Parser<'_> {
         if let PragmaKind::Pack(pack) = &pragma.kind
             && let Err(text) = self.packing.apply(pack)
         {
-            self.diags.warning(span, text);
+            self.diags.warning(WarningGroup::IgnoredPragmas, span, text);
         }
         Some(pragma)
     }
@@ -227,7 +227,7 @@ impl Parser<'_> {
 
     fn check_declares(&mut self, specs: &DeclSpecs) {
         if !matches!(specs.ty, TypeSpec::Record(_) | TypeSpec::Enum(_) | TypeSpec::Missing) && !self.stopped {
-            self.diags.warning(specs.span, "declaration does not declare anything");
+            self.diags.warning(WarningGroup::MissingDeclarations, specs.span, "declaration does not declare anything");
         }
     }
 

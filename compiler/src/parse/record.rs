@@ -86,7 +86,7 @@ impl Parser<'_> {
         }
         if self.at(Punct::RBrace) && !declarators.is_empty() {
             let span = self.prev_span().end();
-            self.report(Diagnostic::warning(span, "expected ';' at end of declaration list"));
+            self.report(Diagnostic::warning(None, span, "expected ';' at end of declaration list"));
         } else if !self.accept(Punct::Semi) {
             self.error_missing(Punct::Semi, "expected ';' at end of declaration list");
             self.skip_to(&[Punct::Semi]);

@@ -2,7 +2,7 @@
 //! order.
 
 use crate::ast::{Access, AddrSpace, DeclSpecs, Qualifiers, StorageClass, TypeName, TypeSpec};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
@@ -347,7 +347,11 @@ impl Parser<'_> {
                     }
                     Some(_) => {
                         let span = self.span();
-                        self.diags.warning(span, "multiple identical address spaces specified for type");
+                        self.diags.warning(
+                            WarningGroup::DuplicateDeclSpecifier,
+                            span,
+                            "multiple identical address spaces specified for type",
+                        );
                     }
                     None => quals.space = Some((space, self.span())),
                 }

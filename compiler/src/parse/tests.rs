@@ -2,7 +2,7 @@
 
 use super::parse;
 use crate::ast::dump::dump;
-use crate::diag::{Diagnostics, RenderOptions, SourceMap, render};
+use crate::diag::{Diagnostics, SourceMap, WarningLevels, render};
 use crate::options::{BuildOptions, Source};
 use crate::preprocess::preprocess;
 use crate::target::Target;
@@ -13,7 +13,7 @@ fn run(text: &str) -> (String, String) {
     let (mut map, mut diags) = (SourceMap::new(), Diagnostics::default());
     let tokens = preprocess(&source, &BuildOptions::default(), &Target::full(), &mut map, &mut diags);
     let unit = parse(tokens, &mut diags);
-    (dump(&unit), render(&map, &diags, RenderOptions::default()))
+    (dump(&unit), render(&map, &diags, WarningLevels::default()))
 }
 
 /// Checks the tree of one expression statement.

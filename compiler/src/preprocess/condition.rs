@@ -1,6 +1,6 @@
 //! Evaluates `#if` conditions (C99 6.10.1) with signed and unsigned 64-bit arithmetic.
 
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::lex::Punct;
 use crate::lex::literal::{self, Number};
 use crate::lex::raw::{RawKind, RawToken};
@@ -272,7 +272,7 @@ impl Evaluator<'_, '_> {
                         let unsigned = suffix.unsigned || i64::try_from(bits).is_err();
                         if unsigned && decimal && !suffix.unsigned {
                             let text = "integer literal is too large to be represented in a signed integer type, interpreting as unsigned";
-                            self.preprocessor.warn(token.span, text);
+                            self.preprocessor.warn(WarningGroup::ImplicitlyUnsignedLiteral, token.span, text);
                         }
                         Value { bits, unsigned }
                     }

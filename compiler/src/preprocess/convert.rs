@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::lex::literal::{self, Number};
+use crate::lex::literal::{self, Number, Problem};
 use crate::lex::raw::{RawKind, RawToken};
 use crate::lex::token::{Keyword, TokenKind};
 use crate::options::CStd;
@@ -95,14 +95,14 @@ impl Preprocessor<'_> {
     }
 
     /// Reports the problems of a literal. Returns true if there were no errors.
-    fn report_problems(&mut self, token: RawToken, problems: Vec<String>) -> bool {
+    fn report_problems(&mut self, token: RawToken, problems: Vec<Problem>) -> bool {
         let mut is_valid = true;
         for problem in problems {
-            match problem.strip_prefix("warning: ") {
-                Some(warning) => self.warn(token.span, warning),
-                None => {
+            match problem {
+                Problem::Warning(group, text) => self.warn(group, token.span, text),
+                Problem::Error(text) => {
                     is_valid = false;
-                    self.diags.error(token.span, problem);
+                    self.diags.error(token.span, text);
                 }
             }
         }

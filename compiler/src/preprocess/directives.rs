@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, WarningGroup};
 use crate::lex::interner::Symbol;
 use crate::lex::literal;
 use crate::lex::raw::{RawKind, RawToken};
@@ -49,7 +49,7 @@ impl Preprocessor<'_> {
                 if text == "error" {
                     self.diags.error(name.span, message);
                 } else {
-                    self.warn(name.span, message);
+                    self.warn(WarningGroup::UserWarnings, name.span, message);
                 }
             }
             "line" => {
@@ -107,7 +107,10 @@ impl Preprocessor<'_> {
         self.map.note_macro_name(new.definition, self.interner.name(new.name), new.definition);
         if let Some(old) = old.filter(|old| old.definition != Span::NONE && !self.same_definition(old, &new)) {
             let text = format!("'{}' macro redefined", self.interner.name(new.name));
-            self.diags.push(Diagnostic::warning(new.definition, text).with_note(old.definition, "previous definition is here"));
+            self.diags.push(
+                Diagnostic::warning(WarningGroup::MacroRedefined, new.definition, text)
+                    .with_note(old.definition, "previous definition is here"),
+            );
         }
         self.set_macro(new.name, Some(Rc::new(new)));
     }
@@ -129,7 +132,7 @@ impl Preprocessor<'_> {
     /// Warns if there are tokens after the end of a directive.
     pub(super) fn check_end(&mut self, rest: &[RawToken], directive: &str) {
         if let Some(extra) = rest.first() {
-            self.warn(extra.span, format!("extra tokens at end of #{directive} directive"));
+            self.warn(WarningGroup::ExtraTokens, extra.span, format!("extra tokens at end of #{directive} directive"));
         }
     }
 

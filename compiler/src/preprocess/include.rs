@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::diag::{SourceText, Span};
+use crate::diag::{SourceText, Span, WarningGroup};
 use crate::lex::interner::Symbol;
 use crate::lex::literal;
 use crate::lex::raw::{RawKind, RawLexer, RawToken};
@@ -98,7 +98,7 @@ impl Preprocessor<'_> {
     /// Handles `#pragma once` in the current file.
     pub(super) fn pragma_once(&mut self, at: Span) {
         if self.files.len() < 2 {
-            self.warn(at, "#pragma once in main file");
+            self.warn(WarningGroup::PragmaOnceOutsideHeader, at, "#pragma once in main file");
         } else if let Some(name) = self.map.file_name(at) {
             self.once.push(name.to_string());
         }

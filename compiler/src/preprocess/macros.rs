@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, WarningGroup};
 use crate::lex::Punct;
 use crate::lex::interner::Symbol;
 use crate::lex::raw::{RawKind, RawLexer, RawToken};
@@ -200,8 +200,11 @@ impl Preprocessor<'_> {
                 return None;
             }
             if item.param.is_none() && item.token.kind == RawKind::Ident && item.token.symbol == self.names.va_args {
-                self.diags
-                    .push(Diagnostic::warning(item.token.span, "__VA_ARGS__ can only appear in the expansion of a C99 variadic macro"));
+                self.diags.push(Diagnostic::warning(
+                    WarningGroup::Pedantic,
+                    item.token.span,
+                    "__VA_ARGS__ can only appear in the expansion of a C99 variadic macro",
+                ));
             }
         }
         Some(resolved)

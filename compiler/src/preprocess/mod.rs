@@ -19,7 +19,7 @@ mod trigraphs;
 use std::rc::Rc;
 
 use crate::ast::PragmaKind;
-use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span};
+use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span, WarningGroup};
 use crate::lex::Token;
 use crate::lex::interner::{Interner, Symbol};
 use crate::lex::raw::{RawKind, RawLexer, RawToken};
@@ -196,8 +196,8 @@ impl<'a> Preprocessor<'a> {
         self.contexts.clear();
     }
 
-    fn warn(&mut self, span: Span, message: impl Into<String>) {
-        self.diags.push(Diagnostic::warning(span, message));
+    fn warn(&mut self, group: impl Into<Option<WarningGroup>>, span: Span, message: impl Into<String>) {
+        self.diags.push(Diagnostic::warning(group, span, message));
     }
 
     fn spelling(&self, token: RawToken) -> &str {

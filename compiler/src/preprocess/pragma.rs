@@ -1,7 +1,7 @@
 //! `#pragma` and `_Pragma` (OpenCL C 6.12 and its list of supported pragmas).
 
 use crate::ast::{Pack, PragmaKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::lex::Punct;
 use crate::lex::interner::Symbol;
 use crate::lex::raw::{RawKind, RawLexer, RawToken};
@@ -52,13 +52,13 @@ impl Preprocessor<'_> {
         let kind = match words.as_slice() {
             ["OPENCL", "EXTENSION", name, ":", behaviour] => self.extension_pragma(name, behaviour, span)?,
             ["OPENCL", "EXTENSION", ..] => {
-                self.warn(span, "expected '#pragma OPENCL EXTENSION name : behaviour' - ignoring");
+                self.warn(WarningGroup::IgnoredPragmas, span, "expected '#pragma OPENCL EXTENSION name : behaviour' - ignoring");
                 return None;
             }
             ["OPENCL" | "STDC", "FP_CONTRACT", "ON" | "DEFAULT"] => PragmaKind::FpContract(true),
             ["OPENCL" | "STDC", "FP_CONTRACT", "OFF"] => PragmaKind::FpContract(false),
             ["OPENCL" | "STDC", "FP_CONTRACT", ..] => {
-                self.warn(span, "expected 'ON' or 'OFF' or 'DEFAULT' in pragma");
+                self.warn(WarningGroup::IgnoredPragmas, span, "expected 'ON' or 'OFF' or 'DEFAULT' in pragma");
                 return None;
             }
             ["unroll"] => PragmaKind::Unroll(None),
@@ -82,13 +82,13 @@ impl Preprocessor<'_> {
             },
             ["message", rest @ ..] => {
                 let text = rest.join(" ");
-                self.warn(span, text);
+                self.warn(WarningGroup::PragmaMessages, span, text);
                 return None;
             }
             // These pragmas have no effect, and there is no warning about them.
             [] | ["region" | "endregion" | "ivdep" | "STDC", ..] | ["GCC" | "clang", "diagnostic" | "system_header", ..] => return None,
             _ => {
-                self.warn(span, "unknown pragma ignored");
+                self.warn(WarningGroup::UnknownPragmas, span, "unknown pragma ignored");
                 return None;
             }
         };
@@ -102,16 +102,20 @@ impl Preprocessor<'_> {
             "enable" | "require" | "warn" | "begin" => true,
             "disable" | "end" => false,
             _ => {
-                self.warn(span, format!("expected 'enable', 'disable', 'begin' or 'end' instead of '{behaviour}' - ignoring"));
+                self.warn(
+                    WarningGroup::IgnoredPragmas,
+                    span,
+                    format!("expected 'enable', 'disable', 'begin' or 'end' instead of '{behaviour}' - ignoring"),
+                );
                 return None;
             }
         };
         if name == "all" && enable {
-            self.warn(span, "expected 'disable' - ignoring");
+            self.warn(WarningGroup::IgnoredPragmas, span, "expected 'disable' - ignoring");
             return None;
         }
         if name != "all" && !self.target.language.accepts_extension(name) {
-            self.warn(span, format!("unsupported OpenCL extension '{name}' - ignoring"));
+            self.warn(WarningGroup::IgnoredPragmas, span, format!("unsupported OpenCL extension '{name}' - ignoring"));
             return None;
         }
         Some(PragmaKind::Extension { name: name.into(), enable })

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::preprocess;
-use crate::diag::{Diagnostics, RenderOptions, SourceMap, render};
+use crate::diag::{Diagnostics, SourceMap, WarningLevels, render};
 use crate::lex::token::{Token, TokenKind};
 use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
@@ -27,7 +27,7 @@ fn run_source(source: &Source, options: &BuildOptions) -> Run {
     let mut map = SourceMap::new();
     let mut diags = Diagnostics::default();
     let tokens = preprocess(source, options, &Target::full(), &mut map, &mut diags);
-    let log = render(&map, &diags, RenderOptions::default());
+    let log = render(&map, &diags, WarningLevels::default());
     Run { tokens, log, map }
 }
 

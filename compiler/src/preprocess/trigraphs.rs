@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 
 use super::Preprocessor;
 
@@ -50,7 +50,7 @@ impl Preprocessor<'_> {
         for place in inside {
             let span = Span { lo: place, hi: place + 1 };
             let character = self.map.snippet(span);
-            self.warn(span, format!("trigraph converted to '{character}' character"));
+            self.warn(WarningGroup::Trigraphs, span, format!("trigraph converted to '{character}' character"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{DeclTy, Sema};
 use crate::ast::{Attribute, AttributeArg, TypeSpec};
 use crate::builtins::attributes::{KNOWN, REFUSED};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, WarningGroup};
 use crate::target::Language;
 use crate::thir::types::scalar_name;
 
@@ -26,7 +26,11 @@ impl Sema<'_> {
                 self.err(attribute.name.span, format!("attribute '{name}' is not supported"));
             } else if !KNOWN.contains(&name) {
                 let hint = super::suggest::hint(name, KNOWN.iter().copied());
-                let warning = Diagnostic::warning(attribute.name.span, format!("unknown attribute '{name}' ignored{hint}"));
+                let warning = Diagnostic::warning(
+                    WarningGroup::UnknownAttributes,
+                    attribute.name.span,
+                    format!("unknown attribute '{name}' ignored{hint}"),
+                );
                 self.warn_with(warning.with_hint(&hint));
             }
         }

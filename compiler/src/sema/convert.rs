@@ -4,7 +4,7 @@
 use super::consteval::{Value, int_bits, int_value, range};
 use super::{Sema, is_float, signed_of, unsigned_of};
 use crate::ast::ScalarKind;
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::thir::types::{scalar_name, scalar_size};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Ty, TyKind};
@@ -154,7 +154,7 @@ impl Sema<'_> {
         let value = int_value(kind, bits);
         if !(low..=high).contains(&value) {
             let (kept, from, to) = (int_value(lane, int_bits(lane, value)), self.show(scalar.ty), scalar_name(lane));
-            self.warn_of_conversion(span, (&from, to), value, kept);
+            self.warn_of_conversion(WarningGroup::ConstantConversion, span, (&from, to), value, kept);
         }
     }
 
@@ -347,7 +347,7 @@ impl Sema<'_> {
                     return self.error_expr(span);
                 }
                 let text = self.mismatch("incompatible pointer types", &value, ty, purpose);
-                self.warn(span, text);
+                self.warn(WarningGroup::IncompatiblePointerTypes, span, text);
             }
             PointerFit::DropsQualifiers => {
                 let text = match purpose {
@@ -356,7 +356,7 @@ impl Sema<'_> {
                     Purpose::Pass => format!("passing '{from}' to parameter of type '{to}' discards qualifiers"),
                     Purpose::Return => format!("returning '{from}' from a function with result type '{to}' discards qualifiers"),
                 };
-                self.warn(span, text);
+                self.warn(WarningGroup::IncompatiblePointerTypesDiscardsQualifiers, span, text);
             }
         }
         self.cast(CastKind::Pointer, value, ty)

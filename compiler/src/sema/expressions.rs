@@ -7,7 +7,7 @@ use super::operators::fits;
 use super::scope::Symbol;
 use super::{MAX_DEPTH, Operand, Sema};
 use crate::ast::{self, Designator, FloatSuffix, IntSuffix, Name, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::thir::{Constant, Expr, ExprKind, GlobalId, GlobalVar, Linkage, QualTy, TyKind};
 
@@ -245,7 +245,11 @@ impl Sema<'_> {
             _ => round_to(kind, value),
         };
         if value.is_infinite() {
-            self.warn(span, format!("magnitude of floating-point constant too large for type '{}'", crate::thir::types::scalar_name(kind)));
+            self.warn(
+                WarningGroup::LiteralRange,
+                span,
+                format!("magnitude of floating-point constant too large for type '{}'", crate::thir::types::scalar_name(kind)),
+            );
         }
         let ty = self.scalar(kind);
         self.expr(ExprKind::Constant(Constant::Float(value)), ty, span)

@@ -6,7 +6,7 @@ use super::{DeclTy, FnContext, Sema};
 use crate::ast::{
     self, Attribute, DeclSpecs, Declarator, DeclaratorPart, FunctionDef, Ident, Name, ParamDecl, ScalarKind, StorageClass, TypeSpec,
 };
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::options::CStd;
 use crate::thir::{Expr, FuncId, Function, Linkage, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
@@ -371,7 +371,11 @@ impl Sema<'_> {
         for param in &decl.params {
             let name: Name = param.name.clone().unwrap_or_else(|| "".into());
             if param.name.is_none() && !self.is_error(param.ty.ty) {
-                self.warn(param.span, "omitting the parameter name in a function definition is a C23 extension");
+                self.warn(
+                    WarningGroup::C23Extensions,
+                    param.span,
+                    "omitting the parameter name in a function definition is a C23 extension",
+                );
             }
             let Some(local) = self.new_local(&name, param.ty, param.span) else { continue };
             if param.name.is_some() {
@@ -382,7 +386,8 @@ impl Sema<'_> {
         self.pop_scope(body.span);
         let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
         if !void && !self.in_library && may_reach_end(&statements) && !self.diags.has_errors() {
-            self.warn(Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi }, "non-void function does not return a value");
+            let end = Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi };
+            self.warn(WarningGroup::ReturnType, end, "non-void function does not return a value");
         }
         self.functions[id.index()].body = Some(statements);
     }

@@ -7,7 +7,7 @@ use super::consteval::Value;
 use super::convert::Purpose;
 use super::{DeclTy, Operand, Sema};
 use crate::ast::{self, Designator, InitList, Initializer, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::{self, Reloc, Space};
 use crate::thir::{Constant, Expr, ExprKind, GlobalVar, Init, Linkage, QualTy, Ty, TyKind};
 
@@ -90,7 +90,7 @@ impl Sema<'_> {
         let full = bytes.len() as u64 + 1;
         let len = len.unwrap_or(full);
         if (bytes.len() as u64) > len {
-            self.warn(span, "initializer-string for char array is too long");
+            self.warn(WarningGroup::ExcessInitializers, span, "initializer-string for char array is too long");
         }
         let ty = self.types.intern(TyKind::Array { element, len: Some(len) });
         let mut parts = Parts::default();
@@ -186,7 +186,7 @@ impl Sema<'_> {
                 TyKind::Record(_) => "struct",
                 _ => "scalar",
             };
-            self.warn(span, format!("excess elements in {what} initializer"));
+            self.warn(WarningGroup::ExcessInitializers, span, format!("excess elements in {what} initializer"));
         }
         count
     }

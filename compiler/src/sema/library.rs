@@ -13,7 +13,7 @@ use super::scope::{Scope, Symbol};
 use crate::ast::{FunctionDef, Item, Name, ScalarKind};
 use crate::builtins::library::FILES;
 use crate::builtins::signature::{Element, Signature, Type};
-use crate::diag::{Diagnostics, SourceMap};
+use crate::diag::{Diagnostics, SourceMap, WarningLevels};
 use crate::lex::{Punct, Token, TokenKind};
 use crate::options::BuildOptions;
 use crate::target::Target;
@@ -57,8 +57,8 @@ fn library(target: &Target, options: &BuildOptions) -> Arc<Library> {
     let options = BuildOptions {
         macros: Vec::new(),
         include_dirs: Vec::new(),
-        no_warnings: false,
-        warnings_are_errors: false,
+        warnings: WarningLevels::default(),
+        unknown_warnings: Vec::new(),
         kernel_arg_info: false,
         debug_info: false,
         open_references: false,

@@ -2,7 +2,7 @@
 
 use super::{Operand, Sema};
 use crate::ast::{self, Ident, ScalarKind};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, WarningGroup};
 use crate::options::CStd;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, Lvalue, LvalueKind, QualTy, RecordId, TyKind};
@@ -105,7 +105,11 @@ impl Sema<'_> {
     fn swizzle(&mut self, operand: Operand, kind: ScalarKind, lanes: u8, field: &Ident, span: Span) -> Operand {
         // r, g, b and a require OpenCL C 3.0 (6.3.7).
         if self.options.std < CStd::Cl30 && !self.in_library && is_rgba(&field.name) {
-            self.warn(field.span, format!("vector component name '{}' is a feature from OpenCL version 3.0 onwards", field.name));
+            self.warn(
+                WarningGroup::OpenclUnsupportedRgba,
+                field.span,
+                format!("vector component name '{}' is a feature from OpenCL version 3.0 onwards", field.name),
+            );
         }
         let picked = match swizzle_lanes(&field.name, lanes) {
             Ok(picked) => picked,
@@ -184,7 +188,11 @@ impl Sema<'_> {
                     && (value < 0 || u64::try_from(value).is_ok_and(|value| value >= len + u64::from(is_address)))
                 {
                     let text = if value < 0 { "before the beginning" } else { "past the end" };
-                    self.warn(index.span, format!("array index {value} is {text} of the array (that has type '{}')", self.show(base_ty)));
+                    self.warn(
+                        WarningGroup::ArrayBounds,
+                        index.span,
+                        format!("array index {value} is {text} of the array (that has type '{}')", self.show(base_ty)),
+                    );
                 }
                 let index = self.promote(index_value);
                 let size = self.size_of(element.ty).unwrap_or(1);

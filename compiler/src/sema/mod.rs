@@ -53,7 +53,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{self, ScalarKind};
 use crate::diag::suggest::Hint;
-use crate::diag::{Diagnostic, Diagnostics, Span};
+use crate::diag::{Diagnostic, Diagnostics, Span, WarningGroup};
 use crate::editor::Recorder;
 use crate::ir::Space;
 use crate::options::{BuildOptions, CStd};
@@ -326,7 +326,7 @@ impl<'a> Sema<'a> {
             ast::PragmaKind::Extension { name, enable } => {
                 let known = &**name == "all" || self.target.language.accepts_extension(name);
                 if *enable && !known {
-                    self.warn(pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
+                    self.warn(WarningGroup::IgnoredPragmas, pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
                 }
             }
             // The parser has handled packing.
@@ -375,8 +375,8 @@ impl<'a> Sema<'a> {
         }
     }
 
-    fn warn(&mut self, span: Span, message: impl Into<String>) {
-        self.warn_with(self.at_operator(Diagnostic::warning(span, message)));
+    fn warn(&mut self, group: impl Into<Option<WarningGroup>>, span: Span, message: impl Into<String>) {
+        self.warn_with(self.at_operator(Diagnostic::warning(group, span, message)));
     }
 
     fn warn_with(&mut self, warning: Diagnostic) {
@@ -386,12 +386,12 @@ impl<'a> Sema<'a> {
     }
 
     const fn reports_warnings(&self) -> bool {
-        self.quiet == 0 && !self.in_library && !self.options.no_warnings
+        self.quiet == 0 && !self.in_library && !self.options.warnings.none
     }
 
     /// Warns about an implicit conversion that changes the value of a constant from `old` to `new`.
-    fn warn_of_conversion(&mut self, span: Span, (from, to): (&str, &str), old: impl Display, new: impl Display) {
-        self.warn(span, format!("implicit conversion from '{from}' to '{to}' changes value from {old} to {new}"));
+    fn warn_of_conversion(&mut self, group: WarningGroup, span: Span, (from, to): (&str, &str), old: impl Display, new: impl Display) {
+        self.warn(group, span, format!("implicit conversion from '{from}' to '{to}' changes value from {old} to {new}"));
     }
 
     fn err_note(&mut self, span: Span, message: impl Into<String>, note: Span, text: impl Into<String>) {

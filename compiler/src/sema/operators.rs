@@ -4,7 +4,7 @@ use super::convert::{Purpose, promoted, usual_kind};
 use super::suspicious::BinaryNode;
 use super::{Operand, Sema, is_float, is_signed, signed_of};
 use crate::ast::{self, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
@@ -13,15 +13,23 @@ use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, Qu
 struct PointerMessages {
     /// For two pointers.
     pointers: &'static str,
+    pointers_group: WarningGroup,
     /// For a pointer and an integer.
     integer: &'static str,
+    integer_group: WarningGroup,
 }
 
-const COMPARISON: PointerMessages =
-    PointerMessages { pointers: "comparison of distinct pointer types", integer: "comparison between pointer and integer" };
+const COMPARISON: PointerMessages = PointerMessages {
+    pointers: "comparison of distinct pointer types",
+    pointers_group: WarningGroup::CompareDistinctPointerTypes,
+    integer: "comparison between pointer and integer",
+    integer_group: WarningGroup::PointerIntegerCompare,
+};
 const CONDITIONAL: PointerMessages = PointerMessages {
     pointers: "pointer type mismatch in conditional expression",
+    pointers_group: WarningGroup::PointerTypeMismatch,
     integer: "pointer/integer type mismatch in conditional expression",
+    integer_group: WarningGroup::ConditionalTypeMismatch,
 };
 
 impl Sema<'_> {
@@ -277,7 +285,7 @@ impl Sema<'_> {
             && matches!(rhs.kind, ExprKind::Constant(Constant::Int(0)))
         {
             let word = if op == BinaryOp::Div { "division" } else { "remainder" };
-            self.warn(span, format!("{word} by zero is undefined"));
+            self.warn(WarningGroup::DivisionByZero, span, format!("{word} by zero is undefined"));
         }
         let ty = lhs.ty;
         self.binary_node(op, lhs, rhs, ty, span)
@@ -375,7 +383,7 @@ impl Sema<'_> {
                 let is_void = |sema: &Self, q: QualTy| matches!(sema.kind(q.ty), TyKind::Void);
                 if !is_void(self, a) && !is_void(self, b) && !self.is_compatible(a.ty, b.ty) {
                     let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
-                    self.warn(span, format!("{what} ('{x}' and '{y}')"));
+                    self.warn(messages.pointers_group, span, format!("{what} ('{x}' and '{y}')"));
                 }
                 let ty = if is_void(self, a) {
                     a.ty
@@ -393,7 +401,7 @@ impl Sema<'_> {
             (TyKind::Pointer { .. }, _) if self.is_integer_scalar(rhs_ty) => {
                 if !self.is_null_constant(&rhs) {
                     let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
-                    self.warn(span, format!("{} ('{x}' and '{y}')", messages.integer));
+                    self.warn(messages.integer_group, span, format!("{} ('{x}' and '{y}')", messages.integer));
                 }
                 let rhs = self.explicit_cast(rhs, lhs_ty, span);
                 Some((lhs, rhs))
@@ -401,7 +409,7 @@ impl Sema<'_> {
             (_, TyKind::Pointer { .. }) if self.is_integer_scalar(lhs_ty) => {
                 if !self.is_null_constant(&lhs) {
                     let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
-                    self.warn(span, format!("{} ('{x}' and '{y}')", messages.integer));
+                    self.warn(messages.integer_group, span, format!("{} ('{x}' and '{y}')", messages.integer));
                 }
                 let lhs = self.explicit_cast(lhs, rhs_ty, span);
                 Some((lhs, rhs))

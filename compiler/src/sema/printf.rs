@@ -7,7 +7,7 @@
 use super::consteval::Value;
 use super::{Sema, is_float};
 use crate::ast::{self, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::printf::format::{self, Length, Piece, Spec};
 use crate::thir::types::scalar_size;
@@ -102,22 +102,22 @@ impl Sema<'_> {
         let whole = self.globals.get(format.index()).and_then(|global| global.init.clone());
         let Some(text) = whole.as_deref().and_then(|text| text.get(usize::try_from(offset).ok()?..)) else { return };
         let Some(end) = text.iter().position(|&byte| byte == 0) else {
-            self.warn(span, "format string is not null-terminated");
+            self.warn(WarningGroup::Format, span, "format string is not null-terminated");
             return;
         };
         if end + 1 < text.len() {
-            self.warn(span, "format string contains '\\0' within the string body");
+            self.warn(WarningGroup::Format, span, "format string contains '\\0' within the string body");
         }
         let pieces = format::parse(&text[..end]);
         let mut rest = args.iter();
         for piece in &pieces {
             match piece {
                 Piece::Text(_) => {}
-                Piece::Bad(error, _) => self.warn(span, error.to_string()),
+                Piece::Bad(error, _) => self.warn(WarningGroup::FormatInvalidSpecifier, span, error.to_string()),
                 Piece::Spec(spec) => match rest.next() {
                     Some(&(ty, at)) => self.check_argument(spec, ty, at),
                     None => {
-                        self.warn(span, "more '%' conversions than data arguments");
+                        self.warn(WarningGroup::FormatInsufficientArgs, span, "more '%' conversions than data arguments");
                         return;
                     }
                 },
@@ -126,7 +126,7 @@ impl Sema<'_> {
         if let Some(&(_, at)) = rest.next()
             && !pieces.iter().any(|piece| matches!(piece, Piece::Bad(..)))
         {
-            self.warn(at, "data argument not used by format string");
+            self.warn(WarningGroup::FormatExtraArgs, at, "data argument not used by format string");
         }
     }
 
@@ -144,7 +144,7 @@ impl Sema<'_> {
         if !fits {
             let shown = self.show(ty);
             let expected = self.expected(spec);
-            self.warn(span, format!("format specifies type '{expected}' but the argument has type '{shown}'"));
+            self.warn(WarningGroup::Format, span, format!("format specifies type '{expected}' but the argument has type '{shown}'"));
         }
     }
 

@@ -4,7 +4,7 @@ use super::scope::Tag;
 use super::specifiers::MAX_OBJECT_SIZE;
 use super::{DeclTy, Sema};
 use crate::ast::{self, Attribute, AttributeArg, DeclaratorPart, Ident, Name, RecordSpec, ScalarKind, TypeSpec};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::editor::Tagged;
 use crate::editor::index::Kind;
 use crate::thir::{Field, QualTy, Record, RecordId, TyKind};
@@ -129,7 +129,7 @@ impl Sema<'_> {
                 return vec![Member { name: None, ty: base, span: decl.span, align: 0, packed: false }];
             }
             if !self.is_error(base.qt.ty) {
-                self.warn(decl.span, "declaration does not declare anything");
+                self.warn(WarningGroup::MissingDeclarations, decl.span, "declaration does not declare anything");
             }
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 
 use super::{Operand, Sema};
 use crate::ast::{self, TypeName};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::thir::{QualTy, Ty, TyKind};
 
 impl Sema<'_> {
@@ -42,7 +42,7 @@ impl Sema<'_> {
                      qualified",
                     shown.trim_end()
                 );
-                self.warn(name.span, text);
+                self.warn(WarningGroup::UnreachableCodeGenericAssoc, name.span, text);
                 continue;
             }
             if let Some(&(other, previous)) = types.iter().find(|(other, _)| self.is_compatible(*other, qt.ty)) {

@@ -3,7 +3,7 @@
 use super::scope::Symbol;
 use super::{DeclTy, Sema};
 use crate::ast::{AddrSpace, DeclSpecs, DeclaratorPart, Name, ParamDecl, Qualifiers, ScalarKind, TypeName, TypeSpec};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::thir::{QualTy, Ty, TyKind};
 
@@ -320,7 +320,11 @@ impl Sema<'_> {
             // In `const int n = 4; int a[n];`, `n` is not a constant expression of C, but other compilers accept it.
             None => match self.folded_constant(&value) {
                 Some(len) => {
-                    self.warn(size.span, "variable length array folded to constant array as an extension");
+                    self.warn(
+                        WarningGroup::GnuFoldingConstant,
+                        size.span,
+                        "variable length array folded to constant array as an extension",
+                    );
                     len
                 }
                 None => {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::convert::promoted;
 use super::{Label, MAX_DEPTH, Sema, Switch, UnrollHint, is_float};
 use crate::ast::{self, Attribute, Ident, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::thir::{Expr, ExprKind, LabelId, Stmt, StmtKind, TyKind};
 
 /// Returns the labels and the expression if the statement is an expression statement, possibly with labels.
@@ -228,19 +228,19 @@ impl Sema<'_> {
     fn expression_statement(&mut self, expr: &ast::Expr) -> Expr {
         let value = self.discarded(expr);
         let unused = match &value.kind {
-            ExprKind::Binary { op, .. } => Some(if matches!(op, crate::thir::BinaryOp::Eq | crate::thir::BinaryOp::Ne) {
-                "comparison result unused"
-            } else {
-                "expression result unused"
-            }),
-            ExprKind::Load(lvalue) if !lvalue.ty.is_volatile => Some("expression result unused"),
-            ExprKind::Constant(_) => Some("expression result unused"),
+            ExprKind::Binary { op: crate::thir::BinaryOp::Eq | crate::thir::BinaryOp::Ne, .. } => {
+                Some((WarningGroup::UnusedComparison, "comparison result unused"))
+            }
+            ExprKind::Load(lvalue) if lvalue.ty.is_volatile => None,
+            ExprKind::Binary { .. } | ExprKind::Load(_) | ExprKind::Constant(_) => {
+                Some((WarningGroup::UnusedValue, "expression result unused"))
+            }
             _ => None,
         };
-        if let Some(text) = unused
+        if let Some((group, text)) = unused
             && !self.is_error(value.ty)
         {
-            self.warn(expr.span, text);
+            self.warn(group, expr.span, text);
         }
         value
     }
@@ -368,7 +368,7 @@ impl Sema<'_> {
         let (Some(lo), Some(hi), Some(kind)) = (lo, hi, kind) else { return Vec::new() };
         let show = |bits| super::consteval::int_value(kind, bits);
         if show(lo) > show(hi) {
-            self.warn(span, "empty case range specified");
+            self.warn(None, span, "empty case range specified");
             return Vec::new();
         }
         let at = value.span;

@@ -6,7 +6,7 @@ use super::Sema;
 use super::consteval::{int_bits, int_value, range};
 use super::is_float;
 use crate::ast::{self, BinaryOp, ScalarKind};
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, WarningGroup};
 use crate::thir::types::scalar_size;
 use crate::thir::{self, Constant, Expr, ExprKind, Ty};
 
@@ -27,7 +27,7 @@ impl Sema<'_> {
         let ast::ExprKind::Assign(None, at, ..) = cond.kind else { return };
         let text = "using the result of an assignment as a condition without parentheses";
         self.warn_with(
-            warning_at(at, cond.span, text)
+            warning_at(WarningGroup::Parentheses, at, cond.span, text)
                 .with_note(at, "place parentheses around the assignment to silence this warning")
                 .with_note(at, "use '==' to make this an equality comparison"),
         );
@@ -47,7 +47,7 @@ impl Sema<'_> {
         let is_adjacent = body.span.lo.checked_sub(before.hi).is_some_and(|distance| distance <= 2);
         let is_followed = name == "if statement" || next.is_some_and(|next| matches!(next.kind, ast::StmtKind::Compound(_)));
         if matches!(body.kind, ast::StmtKind::Empty) && is_adjacent && is_followed {
-            let warning = Diagnostic::warning(body.span, format!("{name} has empty body"));
+            let warning = Diagnostic::warning(WarningGroup::EmptyBody, body.span, format!("{name} has empty body"));
             self.warn_with(warning.with_note(body.span, "put the semicolon on a separate line to silence this warning"));
         }
     }
@@ -65,7 +65,8 @@ impl Sema<'_> {
             && !is_flag(self, operand, inner)
             && !is_flag(self, rhs, node.rhs)
         {
-            let warning = Diagnostic::warning(node.lhs.span, "logical not is only applied to the left hand side of this comparison");
+            let text = "logical not is only applied to the left hand side of this comparison";
+            let warning = Diagnostic::warning(WarningGroup::LogicalNotParentheses, node.lhs.span, text);
             self.warn_with(
                 warning
                     .with_note(node.lhs.span, "add parentheses after the '!' to evaluate the comparison first")
@@ -76,14 +77,14 @@ impl Sema<'_> {
             && let ast::ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, ..) = node.lhs.kind
             && self.scalar_kind(lhs.ty).is_some()
         {
-            self.warn_at_operator(node, "comparisons like 'X<=Y<=Z' don't have their mathematical meaning");
+            self.warn_at_operator(WarningGroup::Parentheses, node, "comparisons like 'X<=Y<=Z' don't have their mathematical meaning");
         }
         self.warn_of_self_comparison(node, lhs);
         self.warn_of_constant_result(node, lhs, rhs);
     }
 
-    fn warn_at_operator(&mut self, node: &BinaryNode<'_>, text: impl Into<String>) {
-        self.warn_with(warning_at(node.at, node.span, text));
+    fn warn_at_operator(&mut self, group: WarningGroup, node: &BinaryNode<'_>, text: impl Into<String>) {
+        self.warn_with(warning_at(group, node.at, node.span, text));
     }
 
     /// Warns about `a & b == c` and `a << b + c`.
@@ -101,7 +102,7 @@ impl Sema<'_> {
                     }
                     let text = format!("{outer} has lower precedence than {inner}; {inner} will be evaluated first");
                     self.warn_with(
-                        warning_at(node.at, node.span, text)
+                        warning_at(WarningGroup::Parentheses, node.at, node.span, text)
                             .with_note(node.at, format!("place parentheses around the '{inner}' expression to silence this warning"))
                             .with_note(node.at, format!("place parentheses around the {outer} expression to evaluate it first")),
                     );
@@ -109,7 +110,7 @@ impl Sema<'_> {
                 BinaryOp::Shl | BinaryOp::Shr if matches!(inner_op, BinaryOp::Add | BinaryOp::Sub) => {
                     let text = format!("operator '{outer}' has lower precedence than '{inner}'; '{inner}' will be evaluated first");
                     let note = format!("place parentheses around the '{inner}' expression to silence this warning");
-                    self.warn_with(warning_at(inner_at, operand.span, text).with_note(inner_at, note));
+                    self.warn_with(warning_at(WarningGroup::ShiftOpParentheses, inner_at, operand.span, text).with_note(inner_at, note));
                 }
                 _ => {}
             }
@@ -124,7 +125,7 @@ impl Sema<'_> {
             return;
         }
         let answer = matches!(node.op, BinaryOp::Eq | BinaryOp::Le | BinaryOp::Ge);
-        self.warn_at_operator(node, format!("self-comparison always evaluates to {answer}"));
+        self.warn_at_operator(WarningGroup::TautologicalCompare, node, format!("self-comparison always evaluates to {answer}"));
     }
 
     /// Warns about a comparison with an integer constant that the type of the other operand cannot represent.
@@ -156,7 +157,11 @@ impl Sema<'_> {
             _ => value < low,
         };
         let shown = if is_boolean { "boolean expression".to_owned() } else { format!("expression of type '{}'", self.show(other.ty)) };
-        self.warn_at_operator(node, format!("result of comparison of constant {value} with {shown} is always {answer}"));
+        self.warn_at_operator(
+            WarningGroup::TautologicalConstantOutOfRangeCompare,
+            node,
+            format!("result of comparison of constant {value} with {shown} is always {answer}"),
+        );
     }
 
     /// Warns about an implicit conversion that changes the value of a constant. As in clang, a negative constant such
@@ -166,7 +171,7 @@ impl Sema<'_> {
         if to == ScalarKind::Bool || is_float(to) {
             return;
         }
-        let (shown, changed) = match value.kind {
+        let (group, shown, changed) = match value.kind {
             ExprKind::Constant(Constant::Int(bits)) if !is_float(from) => {
                 let old = int_value(from, bits);
                 let (width, capacity) = (width(old), scalar_size(to) * 8);
@@ -174,7 +179,7 @@ impl Sema<'_> {
                 if width <= capacity && !becomes_negative {
                     return;
                 }
-                (old.to_string(), int_value(to, int_bits(to, old)).to_string())
+                (WarningGroup::ConstantConversion, old.to_string(), int_value(to, int_bits(to, old)).to_string())
             }
             ExprKind::Constant(Constant::Float(old)) if is_float(from) => {
                 let (low, high) = range(to);
@@ -183,12 +188,12 @@ impl Sema<'_> {
                 if old.fract() == 0.0 || !(low..=high).contains(&new) {
                     return;
                 }
-                (old.to_string(), new.to_string())
+                (WarningGroup::LiteralConversion, old.to_string(), new.to_string())
             }
             _ => return,
         };
         let (from, to) = (self.show(value.ty), self.show(ty));
-        self.warn_of_conversion(value.span, (&from, &to), shown, changed);
+        self.warn_of_conversion(group, value.span, (&from, &to), shown, changed);
     }
 
     /// Warns about a left operand of a comma operator that has no effect.
@@ -199,14 +204,14 @@ impl Sema<'_> {
             _ => false,
         };
         if has_no_effect && !self.is_error(value.ty) {
-            self.warn(tree.span, "left operand of comma operator has no effect");
+            self.warn(WarningGroup::UnusedValue, tree.span, "left operand of comma operator has no effect");
         }
     }
 }
 
 /// Creates a warning about the operator at `at` of the expression `whole`.
-fn warning_at(at: Span, whole: Span, text: impl Into<String>) -> Diagnostic {
-    Diagnostic { around: Some(whole), ..Diagnostic::warning(at, text) }
+fn warning_at(group: WarningGroup, at: Span, whole: Span, text: impl Into<String>) -> Diagnostic {
+    Diagnostic { around: Some(whole), ..Diagnostic::warning(group, at, text) }
 }
 
 /// Returns the bits of an integer constant.

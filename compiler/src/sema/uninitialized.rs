@@ -6,7 +6,7 @@
 //! them. Functions with labels are not analysed.
 
 use super::Sema;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, WarningGroup};
 use crate::thir::visit::{children, expressions, in_expressions, init_children, lvalue_children, nested};
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Init, LocalId, Lvalue, LvalueKind, Stmt, StmtKind};
 
@@ -68,7 +68,8 @@ impl Sema<'_> {
         for (local, span) in reads_without_value(function) {
             let Some(variable) = self.functions[id.index()].locals.get(local.index()) else { continue };
             let name = variable.name.clone();
-            let warning = Diagnostic::warning(span, format!("variable '{name}' is uninitialized when used here"));
+            let warning =
+                Diagnostic::warning(WarningGroup::Uninitialized, span, format!("variable '{name}' is uninitialized when used here"));
             let warning = warning.with_note(variable.span, format!("initialize the variable '{name}' to silence this warning"));
             self.warn_with(warning);
         }

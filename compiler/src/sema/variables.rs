@@ -6,7 +6,7 @@ use super::consteval::Value;
 use super::scope::Symbol;
 use super::{DeclTy, Sema};
 use crate::ast::{self, Attribute, Ident, ScalarKind, StorageClass};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::ir::Space;
 use crate::options::CStd;
 use crate::target::MAX_GLOBAL_VARIABLE;
@@ -322,7 +322,7 @@ impl Sema<'_> {
             let variable = &self.globals[index];
             let (ty, span) = (variable.ty.ty, variable.span);
             if let (TyKind::Array { element, len: None }, true) = (self.kind(ty).clone(), variable.defined) {
-                self.warn(span, "tentative array definition assumed to have one element");
+                self.warn(WarningGroup::TentativeDefinitionArray, span, "tentative array definition assumed to have one element");
                 self.globals[index].ty.ty = self.types.intern(TyKind::Array { element, len: Some(1) });
             }
         }

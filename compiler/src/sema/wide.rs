@@ -18,7 +18,7 @@ use super::consteval::{Value, int_bits, int_value, range, wide_to};
 use super::operators::thir_op;
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, IntSuffix, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Span, WarningGroup};
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
 /// Maximum nesting of 128-bit operations. The functions of this module are recursive.
@@ -137,7 +137,7 @@ impl Sema<'_> {
         let changed = int_value(kind, int_bits(kind, *wide));
         if changed != *wide {
             let (from, to) = (self.show(value.ty), self.show(ty));
-            self.warn_of_conversion(value.span, (&from, &to), wide, changed);
+            self.warn_of_conversion(WarningGroup::ConstantConversion, value.span, (&from, &to), wide, changed);
         }
     }
 
@@ -310,7 +310,11 @@ impl Sema<'_> {
         };
         if let ExprKind::Cast(CastKind::Arith, operand) = &other.kind {
             let shown = self.show(operand.ty);
-            self.warn(span, format!("result of comparison of constant {constant} with expression of type '{shown}' is always {answer}"));
+            self.warn(
+                WarningGroup::TautologicalConstantOutOfRangeCompare,
+                span,
+                format!("result of comparison of constant {constant} with expression of type '{shown}' is always {answer}"),
+            );
         }
     }
 

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::bridge::{self, Bridge};
 use super::unit::UnitError;
+use crate::diag::WarningLevels;
 use crate::front::FrontEnd;
 use crate::ir::{self, Func, Global, GlobalVar, Op};
 use crate::link::Symbol;
@@ -48,8 +49,8 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
         std: CStd::Cl20,
         macros: Vec::new(),
         include_dirs: Vec::new(),
-        no_warnings: true,
-        warnings_are_errors: false,
+        warnings: WarningLevels::NONE,
+        unknown_warnings: Vec::new(),
         open_references: true,
         ..options.clone()
     };

@@ -15,6 +15,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use wgcl_compiler::build::build;
+use wgcl_compiler::diag::WarningLevels;
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
 use wgcl_compiler::specialise::specialise;
@@ -55,7 +56,7 @@ fn compile(text: &str) -> Result<bool, String> {
 fn stages(text: &str) -> Result<bool, String> {
     let source = Source { text: text.to_owned(), ..Source::default() };
     let macros = [("T", "int"), ("N", "4"), ("S", "private")].map(|(name, value)| (name.to_owned(), Some(value.to_owned()))).to_vec();
-    let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros, ..BuildOptions::default() };
+    let options = BuildOptions { std: CStd::Cl30, warnings: WarningLevels::NONE, macros, ..BuildOptions::default() };
     let target = Target::full();
     let result = build(&source, &options, &target);
     if result.log.contains("internal") {

@@ -18,6 +18,7 @@ mod source;
 use case::Requirements;
 use launches::{Case, difference, outcome, run_parts, run_whole};
 use pipeline::Changes;
+use wgcl_compiler::diag::WarningLevels;
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::interpret::{Fault, Stage};
 use wgcl_compiler::ir::Module;
@@ -132,7 +133,7 @@ impl Program {
 
 /// Lowers an OpenCL C source to IR. The error is the build log.
 fn lowered(text: &str) -> Result<Module, String> {
-    let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, no_warnings: true, ..BuildOptions::default() });
+    let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, warnings: WarningLevels::NONE, ..BuildOptions::default() });
     let source = Source { text: text.to_owned(), ..Source::default() };
     let mut front = FrontEnd::new(&source, &options, &target);
     front.lower().ok_or_else(|| front.log())

@@ -1,21 +1,20 @@
 //! Diagnostics of the front end.
 
-use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Position, Range};
+use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, Position, Range};
 use wgcl_compiler::diag::{Diagnostic as Found, Severity};
 
 use crate::analysis::Analysis;
 
 /// Returns the diagnostics of a document. A diagnostic in a header is at the `#include`.
 pub(crate) fn diagnostics(analysis: &Analysis) -> Vec<Diagnostic> {
-    let options = &analysis.settings.options;
-    let is_shown = |found: &&Found| !(options.no_warnings && found.severity == Severity::Warning);
+    let levels = &analysis.settings.options.warnings;
+    let is_shown = |found: &&Found| levels.severity(found).is_some();
     analysis.diagnostics.iter().filter(is_shown).map(|found| diagnostic(analysis, found)).collect()
 }
 
 pub(super) fn diagnostic(analysis: &Analysis, found: &Found) -> Diagnostic {
-    let severity = match found.severity {
+    let severity = match analysis.settings.options.warnings.severity(found).unwrap_or(found.severity) {
         Severity::Error => DiagnosticSeverity::ERROR,
-        Severity::Warning if analysis.settings.options.warnings_are_errors => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,
         Severity::Note => DiagnosticSeverity::INFORMATION,
     };
@@ -31,5 +30,7 @@ pub(super) fn diagnostic(analysis: &Analysis, found: &Found) -> Diagnostic {
     }));
     let related_information = if notes.is_empty() { None } else { Some(notes) };
     let source = Some("wgclc".to_owned());
-    Diagnostic { range, severity: Some(severity), source, message: found.message.clone(), related_information, ..Diagnostic::default() }
+    let code = found.group.map(|group| NumberOrString::String(group.name().to_owned()));
+    let message = found.message.clone();
+    Diagnostic { range, severity: Some(severity), code, source, message, related_information, ..Diagnostic::default() }
 }

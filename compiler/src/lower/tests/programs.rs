@@ -1,8 +1,8 @@
 //! Compiles and runs programs, before and after the passes.
 
 use super::eval;
-use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap};
+use crate::diag::{WarningLevels, render};
 use crate::interpret::FaultKind;
 use crate::ir::Module;
 use crate::ir::verify::verify;
@@ -18,8 +18,7 @@ pub(super) fn try_lower(text: &str, target: &Target) -> Result<Module, LowerErro
     let tokens = preprocess::preprocess(&source, &options, target, &mut map, &mut diags);
     let unit = parse::parse(tokens, &mut diags);
     let program = sema::check(&unit, &options, target, &mut diags);
-    let rendering = RenderOptions { no_warnings: true, warnings_are_errors: false };
-    assert!(!diags.has_errors(), "{}", render(&map, &diags, rendering));
+    assert!(!diags.has_errors(), "{}", render(&map, &diags, WarningLevels::NONE));
     lower(&program.expect("a program without errors"), &options, target)
 }
 
