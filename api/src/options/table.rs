@@ -281,7 +281,7 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::Testing,
         default: "functions that are small or called once",
-        doc: "`0` disables inlining, except for functions that a GPU requires to be inlined. `1` has no effect.",
+        doc: "`0` inlines only functions that the device requires to be inlined. `1` has no effect.",
     },
     OptionInfo {
         name: "WGCL_DEFECTS",
