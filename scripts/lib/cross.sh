@@ -5,22 +5,27 @@ has_target() { # TRIPLE
     [ -e "$(cd "$root" && rustc --print target-libdir --target "$1" 2>/dev/null)" ]
 }
 
+# Extracts Debian packages of bookworm and its security updates, which have the newest rustc-web. Installs nothing on this system.
+extract_debian() { # FOLDER LOG PACKAGES
+    local from security
+    from=$(mirror)
+    security=${from:-http://deb.debian.org/debian}-security
+    if ! mmdebstrap --variant=extract --aptopt='APT::Install-Recommends "false"' --include="$3" bookworm "$1" \
+        "deb ${from:-http://deb.debian.org/debian} bookworm main" "deb $security bookworm-security main" >"$2" 2>&1; then
+        tail -n 20 "$2" >&2
+        die "mmdebstrap failed"
+    fi
+}
+
 # Extracts Debian's rustc-web with the source of the standard library into a folder, and exports RUSTC. cargo then builds the standard
-# library from source (-Zbuild-std). The function installs nothing on this system.
+# library from source (-Zbuild-std).
 debian_rust() { # FOLDER LOG
     local folder=$1 log=$2 name file
     if [ ! -x "$folder/rustc" ]; then
         say "--- extracting Debian's rustc-web in $folder (log: $log)"
         rm -rf --one-file-system "$folder/rust" "$folder/lib"
         mkdir -p "$folder/lib"
-        local from security
-        from=$(mirror)
-        security=${from:-http://deb.debian.org/debian}-security
-        if ! mmdebstrap --variant=extract --aptopt='APT::Install-Recommends "false"' --include=rustc-web,rust-web-src bookworm "$folder/rust" \
-            "deb ${from:-http://deb.debian.org/debian} bookworm main" "deb $security bookworm-security main" >"$log" 2>&1; then
-            tail -n 20 "$log" >&2
-            die "mmdebstrap failed"
-        fi
+        extract_debian "$folder/rust" "$log" rustc-web,rust-web-src
         # Link only the libraries that this system may not have. rustc must use the C library of this system.
         for name in librustc_driver libLLVM libffi libedit libz3 libzstd libxml2 libicuuc libicudata libbsd libmd; do
             for file in "$folder/rust/usr/lib/x86_64-linux-gnu/$name"[.-]*so*; do
@@ -80,34 +85,19 @@ END
     build_std=(-Zbuild-std=std,panic_unwind)
 }
 
-# Downloads Debian's rustc-web and lld, extracts them into a folder, and exports RUSTC and the linker for wasm32-unknown-unknown. cargo then
-# builds the standard library from source (-Zbuild-std). The function installs nothing on this system.
+# Extracts Debian's rustc-web, and lld for the same version of LLVM. Exports RUSTC and the linker for wasm32-unknown-unknown.
 debian_wasm_rust() { # FOLDER
-    local folder=$1 name file
-    if [ ! -x "$folder/rustc" ]; then
-        say "--- extracting Debian's rustc-web in $folder"
-        rm -rf --one-file-system "$folder"
-        mkdir -p "$folder/archives" "$folder/lib"
-        name=$(apt-cache depends libstd-rust-web-dev | sed -n 's/.*Depends: \(libstd-rust-web-[0-9.]*\)$/\1/p' | head -n 1)
-        (cd "$folder/archives" && apt-get -qq download rustc-web "$name" libstd-rust-web-dev rust-web-src \
-            "$(apt-cache depends "$name" | sed -n 's/.*Depends: \(libllvm[0-9]*\)$/\1/p' | head -n 1)" \
-            "$(apt-cache depends "$name" | sed -n 's/.*Depends: libllvm\([0-9]*\)$/lld-\1/p' | head -n 1)") >&2 ||
-            die "apt-get cannot download rustc-web; run apt-get update, or: rustup target add wasm32-unknown-unknown"
-        for file in "$folder"/archives/*.deb; do dpkg -x "$file" "$folder"; done
-        rm -rf "$folder/archives"
-        # Link only the libraries that this system may not have. rustc must use the C library of this system.
-        for name in librustc_driver libLLVM; do
-            for file in "$folder/usr/lib/x86_64-linux-gnu/$name"[.-]*so*; do
-                if [ -e "$file" ]; then ln -sf "$file" "$folder/lib/"; fi
-            done
-        done
-        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$folder/lib" "$(echo "$folder"/usr/lib/llvm-*/bin/wasm-ld)" >"$folder/wasm-ld"
-        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$folder/lib" "$folder/usr/bin/rustc" >"$folder/rustc.new"
-        chmod +x "$folder/wasm-ld" "$folder/rustc.new"
-        mv "$folder/rustc.new" "$folder/rustc"
+    local folder=$1 version
+    debian_rust "$folder" "$folder.log"
+    if [ ! -x "$folder/wasm-ld" ]; then
+        version=$(basename "$folder"/rust/usr/lib/x86_64-linux-gnu/libLLVM.so.* | sed -E 's/libLLVM\.so\.([0-9]+).*/\1/')
+        rm -rf --one-file-system "$folder/lld"
+        extract_debian "$folder/lld" "$folder.log" "lld-$version"
+        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$folder/lib" "$folder/lld/usr/lib/llvm-$version/bin/wasm-ld" >"$folder/wasm-ld.new"
+        chmod +x "$folder/wasm-ld.new"
+        mv "$folder/wasm-ld.new" "$folder/wasm-ld"
     fi
-    # With RUSTC_BOOTSTRAP, cargo and rustc treat this release like a nightly release, which -Zbuild-std requires.
-    export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$folder/wasm-ld
+    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$folder/wasm-ld
 }
 
 # Compiles the start-up objects of the target x86_64-pc-windows-gnu for the toolchain of `debian_rust`.

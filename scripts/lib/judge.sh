@@ -65,12 +65,3 @@ print_result() {
     printf '\ntest result: %s. %d passed; %d failed; %d ignored\n' "$([ "$failed" -eq 0 ] && echo ok || echo FAILED)" "$passed" "$failed" "$skipped"
     [ "$failed" -eq 0 ]
 }
-
-# Prints the Debian mirror that apt uses: the first source of the main archive, in either format. Prints nothing on other
-# systems: debootstrap and mmdebstrap then use their defaults.
-mirror() {
-    if [ -n "${WGCL_TEST_MIRROR:-}" ]; then printf '%s\n' "$WGCL_TEST_MIRROR"; return; fi
-    local found
-    found=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | sed -nE 's/^(deb .*|URIs: *)(https?:[^ ]*\/debian)\/?( .*)?$/\2/p' | head -n 1)
-    printf '%s\n' "$found"
-}
