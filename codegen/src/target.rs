@@ -77,6 +77,11 @@ pub struct IsaCaps {
     /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If this is
     /// false, the vector IR must not contain `Scatter`.
     pub has_scatter: bool,
+    /// Whether gathers multiply 32-bit indices by 2, 4 or 8 at no cost.
+    pub has_scaled_gathers: bool,
+    /// Whether [`Op::LoadPieces`](crate::vir::Op::LoadPieces) is one instruction for each piece. If this is false, the
+    /// vector IR must not contain `LoadPieces`.
+    pub has_piece_loads: bool,
     /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most three instructions, apart from loads of
     /// constants. If this is false, only some patterns are that cheap: those that move aligned 16-byte units, and those
     /// that repeat in each 16-byte unit.
@@ -119,6 +124,8 @@ impl X86Level {
             has_masked_memory: false,
             has_gather: false,
             has_scatter: false,
+            has_scaled_gathers: false,
+            has_piece_loads: false,
             has_cheap_shuffles: false,
             has_i64_multiply: false,
             has_byte_multiply: false,
@@ -131,7 +138,15 @@ impl X86Level {
             max_interleaved_vectors: 2,
             interleaves_straight_code: false,
         };
-        const AVX2: IsaCaps = IsaCaps { vector_bytes: 32, has_masked_memory: true, has_gather: true, has_fma_f64: true, ..SSE42 };
+        const AVX2: IsaCaps = IsaCaps {
+            vector_bytes: 32,
+            has_masked_memory: true,
+            has_gather: true,
+            has_scaled_gathers: true,
+            has_piece_loads: true,
+            has_fma_f64: true,
+            ..SSE42
+        };
         const AVX512: IsaCaps = IsaCaps {
             vector_bytes: 64,
             vector_registers: 32,
@@ -163,6 +178,8 @@ impl A64Level {
                 has_masked_memory: false,
                 has_gather: false,
                 has_scatter: false,
+                has_scaled_gathers: false,
+                has_piece_loads: false,
                 has_cheap_shuffles: true,
                 // The code generator's expansion is better, because it uses UMULL and MLA.
                 has_i64_multiply: true,

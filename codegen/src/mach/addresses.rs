@@ -64,6 +64,7 @@ fn foldable_address(op: &Op) -> Option<&Addr> {
         Op::Load(_, addr)
         | Op::Store(_, addr, _)
         | Op::LoadVector { addr, .. }
+        | Op::LoadPieces { addr, .. }
         | Op::StoreVector { addr, .. }
         | Op::AtomicAdd(_, addr, _)
         | Op::PrefetchWrite(addr)

@@ -508,6 +508,13 @@ fn suffixed(name: &str, suffix: &str, cursor: &mut Cursor<'_>) -> Parsed<Op> {
         "narrow" => Op::Narrow(cast()?, cursor.values()?.into()),
         "load" => Op::Load(mem()?, cursor.address()?),
         "load_vector" => Op::LoadVector { mem: mem()?, addr: cursor.address()?, mask: cursor.mask()? },
+        "load_pieces" => {
+            let (elem, addr) = (elem()?, cursor.address()?);
+            cursor.expect("step")?;
+            let negative = cursor.accept("-");
+            let step: i32 = cursor.number()?;
+            Op::LoadPieces { elem, addr, step: if negative { -step } else { step } }
+        }
         "gather" => {
             let (base, index, scale) = cursor.indices()?;
             Op::Gather { elem: elem()?, base, index: index.into(), scale, mask: cursor.mask()? }

@@ -266,6 +266,10 @@ impl<'a> Checker<'a> {
                 self.mask(block, *mask, ty)?;
                 require(matches!(ty, Type::Vector(elem, _) if elem == mem.elem()), wrong)
             }
+            Op::LoadPieces { elem, addr, .. } => {
+                self.address(block, addr)?;
+                require(matches!(ty, Type::Vector(of, lanes) if of == *elem && u32::from(lanes) * of.bytes() > 16), wrong)
+            }
             Op::StoreVector { mem, addr, value, mask } => {
                 self.address(block, addr)?;
                 self.mask(block, *mask, of(*value))?;

@@ -412,6 +412,14 @@ impl Table {
                 });
             }
         }
+        if self.isa.caps().has_piece_loads && u32::from(ty.lanes()) * elem.bytes() > 16 {
+            for step in [16, 24, -8] {
+                self.add(format!("LoadPieces {ty:?} {step}"), &[], &|build, _, base| {
+                    let disp = if step < 0 { 64 } else { 0 };
+                    Some(build.value_of(ty, Op::LoadPieces { elem, addr: Addr::offset(base, FIELD + disp), step }))
+                });
+            }
+        }
         if ty.lanes() > 1 {
             for index in [Elem::I32, Elem::I64] {
                 let whole = Type::Vector(index, ty.lanes());

@@ -79,7 +79,12 @@ impl Generator<'_> {
             let addr = self.address(region, mem.bytes(), 1);
             return self.emit(ty, Op::Load(mem, addr), quality);
         }
-        match self.random.below(6) {
+        match self.random.below(7) {
+            6 if self.config.isa.caps().has_piece_loads && lanes * elem.bytes() > 16 => {
+                let step = self.random.of(&[16, 20, 34, 64]);
+                let addr = self.address(region, step * (lanes * elem.bytes() / 16 - 1) + 16, 1);
+                self.emit(ty, Op::LoadPieces { elem, addr, step: step.cast_signed() }, quality)
+            }
             0 => {
                 let addr = self.address(region, mem.bytes() * lanes, 1);
                 self.emit(ty, Op::LoadVector { mem, addr, mask: None }, quality)

@@ -89,6 +89,17 @@ impl Lower<'_> {
         to
     }
 
+    /// Loads 16 bytes from each of several addresses.
+    pub(super) fn load_pieces(&mut self, elem: Elem, addr: &Addr, step: i32, ty: Type) -> VReg {
+        let at = self.address(addr);
+        let mut all = self.v2(t::MOVU.of(elem, false), 0, wide(ty), at);
+        for piece in 1..1_u8 << length(ty) {
+            let from = displaced(at, i32::from(piece) * step);
+            all = self.v3_imm(t::INSERT128, length(ty), false, all, from, piece);
+        }
+        all
+    }
+
     /// Branches to the first label if all lanes are set, otherwise to the second. The caller ends both blocks with a
     /// jump to the third. Used only with AVX2, not with AVX-512.
     fn branch_on_full_mask(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
