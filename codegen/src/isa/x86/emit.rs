@@ -1,12 +1,14 @@
 //! Emits the bytes of a function: prologue, instructions, moves of the register allocator, and branches.
 
-use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
+use regalloc2::{Allocation, Block, Edit, Function, InstOrEdit, Output, RegClass};
+use smallvec::SmallVec;
 
 use super::encode::{encode, resolve};
 use super::frame::Frame;
 use super::inst::{Cc, InstBuilder, MachInst, Rm, Slot, X86Inst};
 use super::jumps::Jump;
 use super::regs::{MASK, RSP};
+use super::spilled::Spilled;
 use super::table as t;
 use crate::mach::code::CodegenError;
 use crate::mach::function::MFunction;
@@ -24,12 +26,13 @@ struct Emitter<'a> {
     text: Text,
     /// The number of moves between registers and the stack.
     spills: u32,
+    spilled: Spilled,
 }
 
 /// Emits a function.
 pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Level) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, level, text: Text::default(), spills: 0 };
+    let mut this = Emitter { function, output, frame, level, text: Text::default(), spills: 0, spilled: Spilled::default() };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
@@ -46,6 +49,7 @@ impl Emitter<'_> {
             self.frame.enter(&mut self.text.bytes);
         }
         let mut end = BlockEnd::None;
+        self.spilled.clear();
         for item in self.output.block_insts_and_edits(self.function, block) {
             match item {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
@@ -56,7 +60,11 @@ impl Emitter<'_> {
                         MachInst::Branch(cc) => end = BlockEnd::Branch(cc, succs[0].index(), succs[1].index()),
                         kind => {
                             self.text.set_source(self.function.sources[inst.index()], false);
-                            self.inst(&kind, self.output.inst_allocs(inst))?;
+                            let mut allocs: SmallVec<[Allocation; 6]> = self.output.inst_allocs(inst).into();
+                            let operands = self.function.inst_operands(inst);
+                            self.spilled.replace_uses(operands, &mut allocs);
+                            self.inst(&kind, &allocs)?;
+                            self.spilled.overwrite(operands, &allocs, self.function.inst_clobbers(inst));
                         }
                     }
                 }
@@ -120,9 +128,11 @@ impl Emitter<'_> {
     }
 
     fn copy(&mut self, from: Allocation, to: Allocation) -> Result<(), CodegenError> {
+        let from = self.spilled.register_of(from);
         if from == to {
             return Ok(());
         }
+        self.spilled.copy(from, to);
         self.spills += u32::from(from.is_stack() || to.is_stack());
         let slot = |alloc: Allocation| alloc.as_stack().map(|slot| slot.index() as i32 * 8);
         let (reg, rm, store) = match (from.as_reg(), to.as_reg()) {

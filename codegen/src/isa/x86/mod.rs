@@ -13,6 +13,7 @@ mod inst;
 mod jumps;
 mod lower;
 mod regs;
+mod spilled;
 mod table;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
@@ -24,7 +25,7 @@ use crate::mach::pool::Pool;
 use crate::mach::regalloc::allocate;
 use crate::mach::stack::stack_depth;
 use crate::target::X86Level;
-use crate::vir::{Module, gvn};
+use crate::vir::{Module, gvn, order_sums};
 
 /// The byte that fills the space between functions: `int3`.
 const PADDING: u8 = 0xCC;
@@ -34,7 +35,9 @@ pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenE
     let mut pool = Pool::default();
     let mut functions = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let mut lowered = lower::lower(&gvn(function), level, &mut pool)?;
+        let mut function = gvn(function);
+        order_sums(&mut function);
+        let mut lowered = lower::lower(&function, level, &mut pool)?;
         let output = allocate(&mut lowered, &regs::environment(level))?;
         functions.push(emit::emit(&lowered, &output, level)?);
     }

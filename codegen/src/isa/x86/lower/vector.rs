@@ -264,6 +264,8 @@ impl Lower<'_> {
         let (len, wide) = (length(ty), wide(ty));
         let (left, right) = if wide { (t::PSLLQ_IMM, t::PSRLQ_IMM) } else { (t::PSLLD_IMM, t::PSRLD_IMM) };
         match op {
+            // More execution units add than shift.
+            BinOp::Shl if amount == 1 => self.v3(if wide { t::PADDQ } else { t::PADDD }, len, wide, a, a),
             BinOp::Shl => self.shift_imm(left, len, wide, a, amount),
             BinOp::LShr => self.shift_imm(right, len, wide, a, amount),
             BinOp::AShr if !wide => self.shift_imm(t::PSRAD_IMM, len, false, a, amount),
@@ -273,7 +275,7 @@ impl Lower<'_> {
             _ if amount == 0 => a,
             _ if amount.is_multiple_of(8) => self.rotate_bytes(a, amount / 8, ty),
             _ => {
-                let high = self.shift_imm(left, len, wide, a, amount);
+                let high = self.shift_by(BinOp::Shl, a, amount, ty);
                 let low = self.shift_imm(right, len, wide, a, if wide { 64 } else { 32 } - amount);
                 self.v3(t::POR, len, false, high, low)
             }
