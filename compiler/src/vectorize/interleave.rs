@@ -4,6 +4,16 @@
 //! Interleaving is profitable if all live values fit in registers, and if work-items leave each loop at nearly the same
 //! time. They leave it at the same time if the loop's condition is uniform, or if all work-items count to the same
 //! bound. Otherwise, more lanes would wait for the last lane.
+//!
+//! A loop that mainly loads contiguous data from global memory is limited by memory. It has up to four vectors on all
+//! instruction sets, so that an iteration loads neighbouring cache lines:
+//!
+//! ```text
+//! for (i = id; i < n; i += size) sum += a[i];     an iteration of AVX2 loads 64 bytes with 2 vectors, 128 with 4
+//! ```
+//! Otherwise, successive loads are far apart. If their distance is a power of two, all lines belong to one cache set,
+//! and the processor has fewer misses in flight. With AVX2, the benchmark `reduction` takes 0.55 of the time with four
+//! vectors (EPYC with Zen 5). A loop in C takes 0.57.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +22,7 @@ use super::shape::{Shape, elem};
 use super::uniformity::{LaneShape, Uniformity};
 use super::value::scalar;
 use crate::analysis::loops::{Counted, SingleLatchLoop};
-use crate::ir::{Function, Inst, Op, Region, Value};
+use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// The maximum number of lanes. Each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
@@ -30,11 +40,49 @@ pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Sh
         let fits = lanes <= MAX_LANES && row.is_multiple_of(lanes);
         fits && is_profitable(function, &function.body, uniformity, (caps.vector_registers / vectors) as usize)
     };
-    let vectors = [4, 2].into_iter().find(|&vectors| vectors <= caps.max_interleaved_vectors && is_better(vectors));
+    let most = if is_stream(function, uniformity) { MAX_STREAM_VECTORS } else { caps.max_interleaved_vectors };
+    let vectors = [4, 2].into_iter().find(|&vectors| vectors <= most && is_better(vectors));
     Shape { lanes: shape.lanes * vectors.unwrap_or(1), ..shape }
 }
 
-/// The largest number of instructions of a kernel without loops that is interleaved. Larger kernels have enough
+/// The maximum number of vectors if all innermost loops are limited by memory.
+const MAX_STREAM_VECTORS: u32 = 4;
+
+/// Whether the innermost loops of a kernel are limited by memory, and the other code is short. With four vectors of AVX2,
+/// `aes128` takes 1.12 of the time: it copies a table in a loop, and has 700 operations after it.
+fn is_stream(function: &Function, uniformity: &Uniformity<'_>) -> bool {
+    let (mut outside, mut regions) = (0, vec![&function.body]);
+    while let Some(region) = regions.pop() {
+        outside += region.insts.len();
+        let inner = region.insts.iter().filter(|inst| !matches!(&inst.op, Op::Loop { body, .. } if !contains_loop(body)));
+        regions.extend(inner.flat_map(|inst| inst.op.regions()));
+    }
+    outside <= MAX_STRAIGHT_INSTS && streams(&function.body, uniformity)
+}
+
+/// Whether all innermost loops of a region mainly load contiguous data from global memory: there are at most two other
+/// operations for each load.
+fn streams(region: &Region, uniformity: &Uniformity<'_>) -> bool {
+    region.insts.iter().all(|inst| match &inst.op {
+        Op::Loop { body, .. } if !contains_loop(body) => {
+            let (mut loads, mut operations) = (0, 0);
+            body.walk(&mut |inst| match inst.op {
+                Op::Load { ptr, .. } if is_contiguous(ptr, uniformity) => loads += 1,
+                _ => operations += usize::from(inst.results.iter().any(|&result| size(result, uniformity) > 0)),
+            });
+            loads > 0 && operations <= 2 * loads
+        }
+        op => op.regions().into_iter().all(|region| streams(region, uniformity)),
+    })
+}
+
+/// Whether a pointer refers to a different location of global memory in each lane, with a constant stride.
+fn is_contiguous(pointer: Value, uniformity: &Uniformity<'_>) -> bool {
+    let is_global = matches!(uniformity.ty(pointer), Type::Ptr(Space::Global | Space::Constant));
+    is_global && matches!(uniformity.lane_shape(pointer), LaneShape::Linear(_))
+}
+
+/// The largest number of instructions outside of innermost loops for interleaving. Larger kernels have enough
 /// independent operations, and the cost of the loop over work-items is small in comparison.
 /// `docs/internals/aarch64.md` has the effect on several cores.
 const MAX_STRAIGHT_INSTS: usize = 128;
