@@ -12,8 +12,8 @@
 //! store. No instruction in between may jump, synchronise, or alias. Accesses to other constant offsets from the same
 //! pointer do not alias: `a[0]++; a[1]++;` becomes one load and one store. The width is limited by the alignment and by
 //! 16 bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). For CPUs, the limit is 64 bytes, and
-//! accesses need no alignment ([`DEINTERLEAVED`]). For shaders, expects the form that `resolve_pointers` and
-//! `shrink_int64` produce.
+//! accesses need no alignment ([`DEINTERLEAVED`]). There, loads of neighbouring bytes become loads of words too. For
+//! shaders, expects the form that `resolve_pointers` and `shrink_int64` produce.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -155,7 +155,7 @@ impl Finder<'_> {
                 Op::Load { ptr, align, volatile: false } => {
                     let Some(&result) = inst.results.first() else { continue };
                     let (root, ty) = (self.memory.root(ptr), self.function.ty(result));
-                    let own = self.key(ptr, ty);
+                    let own = self.load_key(ptr, ty);
                     self.close_aliasing(&mut stores, root, own.as_ref());
                     if let Some((key, at)) = own {
                         if loads.get(&key).is_some_and(|group| !self.is_free(&key, at, group.stored.iter().copied())) {
@@ -203,21 +203,24 @@ impl Finder<'_> {
     }
 
     /// Returns the size in bytes of an access that may be merged. Returns `None` for an access that may not be merged,
-    /// because it has three lanes, or lanes smaller than a word. For deinterleaved vectors, the whole access must not
-    /// be smaller than a word, and the lane size does not matter.
+    /// because it has three lanes, or lanes smaller than a word. For deinterleaved vectors, the lane size does not
+    /// matter.
     fn bytes(&self, ty: Type) -> Option<u32> {
         let size = ty.scalar()?.size();
-        let whole = size * u32::from(ty.lanes());
-        let least = if self.widest.unaligned { whole } else { size };
-        (ty.lanes() != 3 && least >= 4).then_some(whole)
+        (ty.lanes() != 3 && (size >= 4 || self.widest.unaligned)).then_some(size * u32::from(ty.lanes()))
+    }
+
+    /// Returns the key of a load. For deinterleaved vectors, loads smaller than a word have a key too.
+    fn load_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
+        if self.widest.unaligned { self.deinterleaved_key(ptr, ty) } else { self.key(ptr, ty) }
     }
 
     /// Returns the common properties of an access, and the constant part of its offset. Returns `None` if it may not be
     /// merged.
     fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
-        self.bytes(ty)?;
+        let bytes = self.bytes(ty)?;
         if self.widest.unaligned {
-            return self.deinterleaved_key(ptr, ty);
+            return self.deinterleaved_key(ptr, ty).filter(|_| bytes >= 4);
         }
         let is_buffer = matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
         let (root @ Root::Param(index), offset) = self.definitions.pointer(ptr).filter(|_| is_buffer)? else { return None };
@@ -240,7 +243,8 @@ impl Finder<'_> {
             base = inner;
         }
         all.terms.sort_unstable();
-        let ty = if ty.scalar()?.size() > 4 { ty } else { words(self.bytes(ty)?) };
+        let bytes = self.bytes(ty)?;
+        let ty = if ty.scalar()?.size() > 4 || bytes < 4 { ty } else { words(bytes) };
         Some((Key { base, root: self.memory.root(ptr), terms: all.terms, ty }, all.constant))
     }
 
@@ -295,13 +299,18 @@ impl Finder<'_> {
         let zeros = |value: Value| self.zeros.get(value.index()).map_or(0, |&zeros| u32::from(zeros));
         let least = terms.iter().map(|&(value, scale)| zeros(value) + scale.trailing_zeros()).min().unwrap_or(u32::BITS);
         let least = least.min(zeros(*base));
-        let most = (self.widest.bytes / size).min(16 / u32::from(ty.lanes())).min(self.stride(terms) / size) as usize;
+        // Bytes of neighbouring work-items can be contiguous. Unless each term is scaled by the size of the merged
+        // access, contiguous loads are faster.
+        let narrow = terms.iter().map(|(_, scale)| scale.cast_signed().unsigned_abs()).min().unwrap_or(0);
+        let stride = if size < 4 { narrow } else { self.stride(terms) };
+        let most = (self.widest.bytes / size).min(16 / u32::from(ty.lanes())).min(stride / size) as usize;
         let mut rest = &members[..];
         while let Some(first) = rest.first() {
             let run = (0_u32..).zip(rest).take_while(|(index, member)| member.at == first.at.wrapping_add(index * size)).count();
             let align = 1 << least.min(first.at.trailing_zeros()).min(WIDE.trailing_zeros());
             let fits = |count: usize| count <= run && (self.widest.unaligned || (count as u32 * size).min(WIDE) <= align);
-            let count = [16, 8, 4, 2].into_iter().find(|&count| count <= most && fits(count));
+            let fills_words = |count: usize| size >= 4 || (count as u32 * size).is_multiple_of(4);
+            let count = [16, 8, 4, 2].into_iter().find(|&count| count <= most && fits(count) && fills_words(count));
             let (taken, left) = rest.split_at(count.unwrap_or(1).min(rest.len()));
             if count.is_some() {
                 let align = if self.widest.unaligned { first.align } else { align };

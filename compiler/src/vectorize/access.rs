@@ -34,6 +34,14 @@ pub(super) enum Address {
     ElementMajor(V, Option<Regs>),
 }
 
+/// An index that is `(number << shift) + offset`.
+#[derive(Clone, Copy)]
+struct IndexParts {
+    number: V,
+    shift: u32,
+    offset: u32,
+}
+
 /// Returns the memory format of a scalar.
 pub(super) const fn memory(of: Scalar) -> Mem {
     match of {
@@ -250,7 +258,18 @@ impl Vectorizer<'_> {
                 .collect();
         }
         let (size, total) = (of.size(), of.size() * count);
+        // Whole vectors contain the gaps between the components of work-items. Without cheap shuffles, they also need
+        // one shuffle more per register.
+        let is_sparse = matches!(address, Address::Linear(_, stride) if stride.unsigned_abs() >= 2 * u64::from(total));
+        if (is_sparse || !self.shape.isa.caps().has_cheap_shuffles)
+            && let Some(comps) = self.load_transposed(address, of, count)
+        {
+            return comps;
+        }
         if let Some(comps) = self.load_interleaved(address, of, count, align) {
+            return comps;
+        }
+        if let Some(comps) = self.load_transposed(address, of, count) {
             return comps;
         }
         let word = word_type(size, total);
@@ -315,15 +334,59 @@ impl Vectorizer<'_> {
     fn gather(&mut self, address: &Address, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
         let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
-        let (base, index) = self.indices_for(address, of);
-        index
+        let (base, mut lists) = self.indices_for(address, of);
+        let (base, scale) = match base {
+            Some(base) => {
+                let (base, scale) = self.scaled_index(base, &mut lists);
+                (Some(base), scale)
+            }
+            None => (None, 1),
+        };
+        lists
             .into_iter()
             .enumerate()
             .map(|(number, index)| {
                 let mask = masks.as_ref().map(|masks| masks[number]);
-                self.emit(ty, VOp::Gather { elem: elem(of), base, index, scale: 1, mask })
+                self.emit(ty, VOp::Gather { elem: elem(of), base, index, scale, mask })
             })
             .collect()
+    }
+
+    /// Moves a constant term of all indices to the base, and a shift of all indices to the scale of the gather, which
+    /// cost nothing. Returns the new base and the scale.
+    fn scaled_index(&mut self, base: V, lists: &mut [SmallVec<[V; 2]>]) -> (V, u8) {
+        let parts: Option<Vec<IndexParts>> = lists.iter().flatten().map(|&index| self.index_parts(index)).collect();
+        let Some(parts) = parts.filter(|_| self.shape.isa.caps().has_scaled_gathers) else { return (base, 1) };
+        let Some(&IndexParts { shift, offset, .. }) = parts.first() else { return (base, 1) };
+        if parts.iter().any(|part| (part.shift, part.offset) != (shift, offset)) {
+            return (base, 1);
+        }
+        lists.iter_mut().flatten().zip(&parts).for_each(|(index, part)| *index = part.number);
+        let offset = self.i64(u64::from(offset));
+        (self.op(Register::I64, VOp::Bin(VBin::Add, base, offset)), 1 << shift)
+    }
+
+    /// Returns the parts of a vector of 32-bit indices, or `None` if the index may wrap around.
+    fn index_parts(&self, index: V) -> Option<IndexParts> {
+        let constant = |value: V| self.constant_bits(value).and_then(|bits| u32::try_from(bits).ok());
+        let (mut number, mut shift, mut offset) = (index, 0, 0);
+        if let Some(&VOp::Bin(VBin::Add, a, by)) = self.b.op(number)
+            && let Some(by) = constant(by)
+        {
+            (number, offset) = (a, by);
+        }
+        if let Some(&VOp::Bin(VBin::Shl, a, by)) = self.b.op(number)
+            && let Some(by @ 1..=3) = constant(by)
+        {
+            (number, shift) = (a, by);
+        }
+        let most = match self.b.op(number)? {
+            VOp::Bin(VBin::And, _, mask) => constant(*mask)?,
+            VOp::Bin(VBin::LShr, _, by) => u32::MAX >> constant(*by)?.min(31),
+            _ => return None,
+        };
+        let end = (u64::from(most) << shift) + u64::from(offset);
+        (end < 1 << 31).then_some(IndexParts { number, shift, offset })
     }
 
     /// Returns the base of an address, and the index vectors for each register of an access.

@@ -14,7 +14,7 @@ use wgcl_codegen::vir::{
 use super::abi::LaunchContext;
 use super::shape::{Mode, elem};
 use super::value::{Regs, scalar};
-use super::vectorizer::{Extended, Lowered, Vectorizer};
+use super::vectorizer::{Extended, Lowered, Part, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 
@@ -116,14 +116,28 @@ impl Vectorizer<'_> {
             return regs.into();
         }
         let made = if signed {
-            let up = u64::from(32 - bits);
-            let high = self.bin_const(VBin::Shl, Scalar::I32, mode, regs, up);
-            self.bin_const(VBin::AShr, Scalar::I32, mode, &high, up)
+            let high = self.shift_up(mode, regs, 32 - bits);
+            self.bin_const(VBin::AShr, Scalar::I32, mode, &high, u64::from(32 - bits))
         } else {
             self.bin_const(VBin::And, Scalar::I32, mode, regs, of.mask())
         };
         self.forms.extended.extend(made.iter().map(|&reg| (reg, known)));
         made
+    }
+
+    /// Shifts the low `32 - by` bits of registers to their upper ends. If the registers are parts of words, one shift
+    /// of the words is sufficient.
+    fn shift_up(&mut self, mode: Mode, regs: &[V], by: u32) -> Regs {
+        let parts: Option<Vec<Part>> = regs.iter().map(|reg| self.forms.parts.get(reg).copied()).collect();
+        let at = parts.iter().flatten().map(|part| part.at).max().unwrap_or(0);
+        let words: Option<Regs> = parts
+            .filter(|parts| at <= by && parts.iter().all(|part| part.at == at))
+            .map(|parts| parts.iter().map(|part| part.word).collect());
+        match words {
+            Some(words) if at == by => words,
+            Some(words) => self.bin_const(VBin::Shl, Scalar::I32, mode, &words, u64::from(by - at)),
+            None => self.bin_const(VBin::Shl, Scalar::I32, mode, regs, u64::from(by)),
+        }
     }
 
     /// Records that the registers of a narrow number are zero-extended.

@@ -6,7 +6,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 use super::shape::{Mode, elem};
 use super::uniformity::keeps_pointer;
 use super::value::{Comps, Regs, scalar};
-use super::vectorizer::{Lowered, Vectorizer};
+use super::vectorizer::{Lowered, Part, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{CastOp, Scalar, Space, Type};
 
@@ -258,8 +258,18 @@ impl Vectorizer<'_> {
         };
         (0..from_bits / to_bits)
             .map(|index| {
-                let part = if index == 0 { regs.clone() } else { self.bin_const(VBin::LShr, of, mode, &regs, u64::from(index * to_bits)) };
-                if from_bits == 64 { self.narrow(VCast::Trunc, Scalar::I32, mode, &part) } else { part }
+                let at = index * to_bits;
+                let part = if index == 0 { regs.clone() } else { self.bin_const(VBin::LShr, of, mode, &regs, u64::from(at)) };
+                if from_bits == 64 {
+                    return self.narrow(VCast::Trunc, Scalar::I32, mode, &part);
+                }
+                if at > 0 {
+                    self.forms.parts.extend(part.iter().zip(&regs).map(|(&part, &word)| (part, Part { word, at })));
+                }
+                if at + to_bits == 32 {
+                    self.note_zero_extended(to, &part);
+                }
+                part
             })
             .collect()
     }

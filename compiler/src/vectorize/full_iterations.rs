@@ -23,6 +23,8 @@ use crate::ir::{CmpOp, Inst, Op, Region, Type, Value};
 
 /// The maximum number of instructions of a loop with such iterations.
 const MAX_SIZE: usize = 120;
+/// The maximum number if a load would be several gathers with masks. The benchmark `matvec_q8_0` has 220 instructions.
+const MAX_STRIDED_SIZE: usize = 400;
 
 /// The test of a loop that continues while a linear counter is less than a bound.
 #[derive(Clone, Copy)]
@@ -77,9 +79,22 @@ impl<'a> Vectorizer<'a> {
         Ok(types.into_iter().map(|ty| self.block_param(rest, ty, depth)).collect())
     }
 
+    /// Returns the maximum number of instructions of a loop with iterations without masks.
+    fn max_size(&self, body: &Region) -> usize {
+        let mut is_strided = false;
+        body.walk(&mut |inst| {
+            if let (Op::Load { ptr, .. }, &[result]) = (&inst.op, &inst.results[..]) {
+                let (ty, stride) = (self.ir_ty(result), self.uniformity.lane_shape(*ptr));
+                let bytes = scalar(ty).size() * u32::from(ty.lanes());
+                is_strided |= bytes >= 16 && matches!(stride, LaneShape::Linear(_));
+            }
+        });
+        if is_strided { MAX_STRIDED_SIZE } else { MAX_SIZE }
+    }
+
     /// Returns the test of a loop for which iterations without masks pay off.
     fn linear_test(&self, op: &Op, body: &Region) -> Option<LinearTest> {
-        if self.shape.lanes == 1 || self.masks.exec.is_some() || self.masks.in_masked_copy || body.size() > MAX_SIZE {
+        if self.shape.lanes == 1 || self.masks.exec.is_some() || self.masks.in_masked_copy || body.size() > self.max_size(body) {
             return None;
         }
         let latch_loop = SingleLatchLoop::of(op)?;

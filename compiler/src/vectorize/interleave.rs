@@ -48,8 +48,8 @@ pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Sh
 /// The maximum number of vectors if all innermost loops are limited by memory.
 const MAX_STREAM_VECTORS: u32 = 4;
 
-/// Whether the innermost loops of a kernel are limited by memory, and the other code is short. With four vectors of AVX2,
-/// `aes128` takes 1.12 of the time: it copies a table in a loop, and has 700 operations after it.
+/// Whether the innermost loops of a kernel are limited by memory, and the other code is short. With four vectors of
+/// AVX2, `aes128` takes 1.12 of the time: it copies a table in a loop, and has 700 operations after it.
 fn is_stream(function: &Function, uniformity: &Uniformity<'_>) -> bool {
     let (mut outside, mut regions) = (0, vec![&function.body]);
     while let Some(region) = regions.pop() {

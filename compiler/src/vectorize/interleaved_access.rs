@@ -7,6 +7,14 @@
 //! ```
 //! For `n` components, this takes `n` accesses and `n log n` shuffles. A gather or scatter per component would take
 //! three times as long.
+//!
+//! Loads with another stride transpose pieces of 16 bytes, for example if each work-item loads a row of a matrix:
+//!
+//! ```text
+//! memory      x0 y0 z0 w0 ...  x1 y1 z1 w1 ...        a piece of each row
+//! registers   x0 y0 z0 w0  x4 y4 z4 w4                four vectors of two pieces with AVX2
+//!             x0 x1 x2 x3  x4 x5 x6 x7                two shuffles per register
+//! ```
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
@@ -19,6 +27,8 @@ use crate::ir::Scalar;
 
 /// The maximum number of words per work-item.
 const MAX_WORDS: u32 = 16;
+/// The maximum distance in bytes between work-items for transposed loads, so that displacements fit instructions.
+const MAX_TRANSPOSED_STRIDE: u32 = 1 << 20;
 /// The maximum number of unrolled single-lane stores.
 const MAX_UNROLLED_STORES: u32 = 64;
 
@@ -69,6 +79,35 @@ impl Vectorizer<'_> {
         }
         deinterleaved.truncate((of.size() * count / words.of.size()) as usize);
         Some(if of == words.of { deinterleaved.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &deinterleaved) })
+    }
+
+    /// Loads components that consist of pieces of 16 bytes, and transposes each piece. Returns `None` if lanes are
+    /// masked, or the address has no constant stride.
+    pub(super) fn load_transposed(&mut self, address: &Address, of: Scalar, count: u32) -> Option<Comps> {
+        let Address::Linear(first, stride) = *address else { return None };
+        let step = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= MAX_TRANSPOSED_STRIDE)?;
+        let (total, unit) = (of.size() * count, if of.size() >= 4 { of } else { Scalar::I32 });
+        let (ty, words) = (self.shape.register(unit, Mode::Varying), 16 / unit.size());
+        let pieces = u32::from(ty.lanes()) / words;
+        if self.masks.exec.is_some() || !self.shape.isa.caps().has_piece_loads || !total.is_multiple_of(16) || pieces < 1 {
+            return None;
+        }
+        let mut comps: Vec<Regs> = vec![Regs::new(); (total / unit.size()) as usize];
+        for lane in (0..self.shape.lanes).step_by(usize::from(ty.lanes())) {
+            for (piece, comps) in (0..).zip(comps.chunks_mut(words as usize)) {
+                let load = |this: &mut Self, row: u32| {
+                    let addr = Addr::offset(first, step * (lane + row).cast_signed() + 16 * piece);
+                    match pieces {
+                        1 => this.emit(ty, VOp::LoadVector { mem: memory(unit), addr, mask: None }),
+                        _ => this.emit(ty, VOp::LoadPieces { elem: elem(unit), addr, step: step * words.cast_signed() }),
+                    }
+                };
+                let rows: Vec<V> = (0..words).map(|row| load(self, row)).collect();
+                let transposed = self.deinterleave_within(ty, &rows, words as u8);
+                comps.iter_mut().zip(transposed).for_each(|(regs, value)| regs.push(value));
+            }
+        }
+        Some(if of == unit { comps.into_iter().collect() } else { self.bitcast(unit, of, Mode::Varying, &comps) })
     }
 
     /// Stores components as whole vectors, or as unrolled single-lane stores. Returns false if neither is possible, or

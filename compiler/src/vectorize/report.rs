@@ -206,6 +206,7 @@ fn add_forms(function: &vir::Function, made: &mut VectorForms) {
         match &inst.op {
             VOp::Load(..) => note(Direction::Load, |found| found.scalars += 1, false),
             VOp::LoadVector { addr, mask, .. } => note(Direction::Load, vector(addr), mask.is_some()),
+            VOp::LoadPieces { .. } => note(Direction::Load, |found| found.vectors += 1, false),
             VOp::Gather { mask, .. } => note(Direction::Load, |found| found.indexed += 1, mask.is_some()),
             VOp::Store(..) => note(Direction::Store, |found| found.scalars += 1, false),
             VOp::StoreVector { addr, mask, .. } => note(Direction::Store, vector(addr), mask.is_some()),

@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-use wgcl_codegen::vir::{BinOp, Block, Builder, CastOp, Op, Target, Terminator, Type as Register, Value as V};
+use wgcl_codegen::vir::{BinOp, Block, Builder, CastOp, Op, Target, Terminator, Type as Register, UnOp, Value as V};
 
 use super::frame::Frame;
 use super::progress::Progress;
@@ -83,6 +83,15 @@ pub(super) struct Forms {
     pub demanded_bits: Vec<u32>,
     /// The upper bits of registers with narrow numbers.
     pub extended: FxHashMap<V, Extended>,
+    /// The registers that are words, shifted to the right.
+    pub parts: FxHashMap<V, Part>,
+}
+
+/// A word that was shifted to the right by `at` bits.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub word: V,
+    pub at: u32,
 }
 
 /// The state of vectorising one function.
@@ -171,6 +180,7 @@ impl<'a> Vectorizer<'a> {
                 aos: FxHashMap::default(),
                 demanded_bits: super::subword_packing::demanded_bits(function),
                 extended: FxHashMap::default(),
+                parts: FxHashMap::default(),
             },
             bases: Vec::new(),
             derived_addresses: FxHashSet::default(),
@@ -215,6 +225,7 @@ impl<'a> Vectorizer<'a> {
     /// Adds an operation with a result. A pure operation is placed outside of all loops that define none of its
     /// operands.
     pub(super) fn op(&mut self, ty: Register, op: Op) -> V {
+        let op = self.with_complement(ty, op);
         if let Some(known) = self.simpler(ty, &op) {
             return known;
         }
@@ -227,6 +238,21 @@ impl<'a> Vectorizer<'a> {
         match self.placement.preheaders.get(level as usize) {
             Some(&block) => self.place(block, level, ty, op),
             None => self.place(self.b.current(), here, ty, op),
+        }
+    }
+
+    /// Returns `a & !b` as one operation. For masks, the complement of a comparison costs nothing.
+    fn with_complement(&self, ty: Register, op: Op) -> Op {
+        let Op::Bin(BinOp::And, a, b) = op else { return op };
+        let complement = |value: V| match self.b.op(value) {
+            Some(&Op::Un(UnOp::Not, of)) => Some(of),
+            _ => None,
+        };
+        match (complement(a), complement(b)) {
+            _ if !matches!(ty, Register::Vector(..)) => op,
+            (_, Some(b)) => Op::Bin(BinOp::AndNot, a, b),
+            (Some(a), None) => Op::Bin(BinOp::AndNot, b, a),
+            (None, None) => op,
         }
     }
 

@@ -31,3 +31,22 @@ kernel void pitch(global const float *x, global float *z, int pitch) {
     int i = get_global_id(0);
     z[i] = x[i * pitch];
 }
+
+// Rows of 16 bytes and more, whose distance is not a power of two.
+kernel void rows_of_words(global const int4 *x, global int *z) {
+    int i = get_global_id(0);
+    int4 row = x[3 * i];
+    z[i] = row.x + 2 * row.y + 3 * row.z + 4 * row.w;
+}
+
+kernel void rows_of_doubles(global const double *x, global double *z) {
+    int i = get_global_id(0);
+    double2 row = vload2(0, x + 5 * i);
+    z[i] = row.x - row.y;
+}
+
+kernel void rows_of_bytes(global const char *x, global int *z) {
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 16; k++) sum += k * x[18 * i + 2 + k];
+    z[i] = sum;
+}
