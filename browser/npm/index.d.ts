@@ -43,6 +43,8 @@ export interface Note {
 export interface Diagnostic {
   kind: "error" | "warning" | "note" | "help";
   message: string;
+  /** The group of a warning, such as "unused-value". The option -Wno-unused-value disables the group. */
+  group: string | null;
   location: Location | null;
   notes: Note[];
   /** The text in clang's format, with the source line. */

@@ -34,6 +34,7 @@ struct Note {
 pub(crate) struct Diagnostic {
     kind: &'static str,
     message: String,
+    group: Option<&'static str>,
     location: Option<Location>,
     notes: Vec<Note>,
     rendered: String,
@@ -59,6 +60,7 @@ impl Diagnostic {
         Self {
             kind: kind(diagnostic.kind),
             message: diagnostic.message.clone(),
+            group: diagnostic.group,
             location: diagnostic.location.as_ref().map(Location::of),
             notes: diagnostic.notes.iter().map(note).collect(),
             rendered: diagnostic.rendered.clone(),

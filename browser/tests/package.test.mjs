@@ -46,6 +46,9 @@ test("diagnostics have locations and replacements", () => {
   const source = "kernel void k(global int *a) {\n  a[0] = get_gobal_id(0);\n}";
   const [found] = compiler.check(source, { device: "webgpu", fileName: "k.cl" });
   assert.equal(found.kind, "error");
+  assert.equal(found.group, null);
+  const [warning] = compiler.check("kernel void k(int n) { n + 1; }", { device: "cpu" });
+  assert.deepEqual([warning.kind, warning.group], ["warning", "unused-value"]);
   assert.deepEqual(found.location, { file: "k.cl", line: 2, column: 10, endLine: 2, endColumn: 22 });
   assert.equal(found.notes[0].replacement, "get_global_id");
   assert.throws(() => compiler.compile(source, { device: "cpu" }), (error) => error instanceof CompileError && error.diagnostics.length === 1);

@@ -52,6 +52,8 @@ pub struct Note {
 pub struct Diagnostic {
     pub kind: DiagnosticKind,
     pub message: String,
+    /// The group of a warning, such as `unused-value`. The build option `-Wno-unused-value` disables the group.
+    pub group: Option<&'static str>,
     pub location: Option<Location>,
     pub notes: Vec<Note>,
     /// The text in clang's format, with the source line.
@@ -69,6 +71,7 @@ impl From<Message> for Diagnostic {
         Self {
             kind: kind(message.level),
             message: message.message,
+            group: message.code.map(|code| code.code),
             location: message.spans.first().map(location),
             notes: notes.collect(),
             rendered: message.rendered.unwrap_or_default(),

@@ -19,6 +19,9 @@ use crate::target::Target;
 /// assert!(found[0].message.ends_with("did you mean 'get_global_id'?"));
 /// assert_eq!(found[0].location.as_ref().unwrap().column, 39);
 /// assert_eq!(found[0].notes[0].replacement.as_deref(), Some("get_global_id"));
+///
+/// let found = check("kernel void k(int n) { n + 1; }", &Options::new(Device::Vulkan));
+/// assert_eq!((found[0].kind, found[0].group), (DiagnosticKind::Warning, Some("unused-value")));
 /// ```
 pub fn check(source: &str, options: &Options) -> Vec<Diagnostic> {
     let (source, target) = (options.source(source), options.target());
