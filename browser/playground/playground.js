@@ -229,12 +229,12 @@ function updateSoon() {
 
 function showDiagnostics() {
   const list = [];
-  const add = ({ kind, message, location, replacement }) => {
+  const add = ({ kind, message, group, location, replacement }) => {
     const item = document.createElement("li");
     item.className = kind;
     const label = document.createElement("b");
     label.textContent = `${location ? `${location.line}:${location.column}: ` : ""}${kind}: `;
-    item.append(label, message);
+    item.append(label, group ? `${message} [-W${group}]` : message);
     if (location) item.addEventListener("click", () => editor.select(location.line, location.column, location.endLine, location.endColumn));
     if (replacement !== null && replacement !== undefined && location) {
       const button = document.createElement("button");

@@ -183,8 +183,9 @@ test("printf runs with the interpreter", async () => {
 
 test("errors are shown at their place, and a proposal can be applied", async () => {
   const page = await open();
-  await type(page, "kernel void k(global int *a) {\n  int unused_value;\n  a[0] = get_gobal_id(0);\n}");
+  await type(page, "kernel void k(global int *a) {\n  int unused_value;\n  a[0] = get_gobal_id(0);\n  a[0] == 1;\n}");
   const item = page.locator("#diagnostics li.error");
+  assert.match(await page.locator("#diagnostics li.warning").textContent(), /^4:3: warning: .* \[-Wunused-comparison\]$/);
   assert.match(await item.textContent(), /^3:10: error: .*get_gobal_id/);
   assert.equal(await page.locator("#editor mark:not(.warning)").textContent(), "get_gobal_id");
   assert.match(await page.locator(".output .failure").first().textContent(), /errors/);
