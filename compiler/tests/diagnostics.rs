@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wgcl_compiler::diag::{Severity, Span};
+use wgcl_compiler::diag::Span;
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
@@ -52,12 +52,7 @@ fn found(case: &Case) -> Vec<String> {
         lines.push(format!("{place}{severity}: {message}"));
     };
     for diagnostic in front.diags.list() {
-        let severity = match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        line(diagnostic.span, severity, &diagnostic.message);
+        line(diagnostic.span, diagnostic.severity.name(), &diagnostic.message);
         for (span, text) in &diagnostic.notes {
             line(*span, "note", text);
         }

@@ -48,7 +48,7 @@ impl Outcome {
     /// Reports an error about a kernel that cannot be compiled for the device, with its source location if it is known.
     fn report(&mut self, error: &LaunchError, program: &Program) {
         let (Some(diagnostic), Some(sources)) = (error.diagnostic(), &program.sources) else { return self.fail(error) };
-        self.log.push_str(&colourise(&render_one(sources, &diagnostic, WarningLevels::default())));
+        self.log.push_str(&colourise(&render_one(sources, &diagnostic, diagnostic.severity)));
         let mut list = Diagnostics::default();
         list.push(diagnostic);
         self.messages.extend(messages(sources, &list, WarningLevels::default()));

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use wgcl_api::observe::sanitizer_summary;
-use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, WarningLevels, render_one};
+use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
 use wgcl_compiler::ir::{Scalar, Space, UndefinedUse};
 use wgcl_compiler::program::{KernelInfo, Program};
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
@@ -224,7 +224,7 @@ impl Reports {
                     diagnostic.with_note(other.span, format!("the {which} ({}) is at this position{remedy}", access_name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
-                Some(sources) => render_one(sources, &diagnostic, WarningLevels::default()),
+                Some(sources) => render_one(sources, &diagnostic, diagnostic.severity),
                 None => format!("error: {message}\n"),
             };
             // A failure to write to standard error cannot be reported.

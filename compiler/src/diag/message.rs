@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Diagnostic, Diagnostics, Fix, Severity, SourceMap, Span, WarningLevels, render_one};
+use super::{Diagnostic, Diagnostics, Fix, SourceMap, Span, WarningLevels, render_one};
 
 /// A self-contained diagnostic: readers need no source map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,20 +118,16 @@ pub fn messages(map: &SourceMap, diagnostics: &Diagnostics, levels: WarningLevel
 }
 
 fn message(map: &SourceMap, diagnostic: &Diagnostic, levels: WarningLevels) -> Option<Message> {
-    let level = match levels.severity(diagnostic)? {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
+    let severity = levels.severity(diagnostic)?;
     let mut spans: Vec<MessageSpan> = span(map, diagnostic.span, true).into_iter().collect();
     spans.extend(diagnostic.around.and_then(|around| span(map, around, false)));
     let child = |at: Span, text: &str| Message::new("note", text.to_owned(), span(map, at, true).into_iter().collect());
     let expansion = map.expansion(diagnostic.span).map(|(name, definition)| child(definition, &format!("expanded from macro '{name}'")));
     let notes = diagnostic.notes.iter().map(|(at, note)| child(*at, note));
     let children = expansion.into_iter().chain(notes).chain(diagnostic.fix.as_ref().and_then(|fix| help(map, fix))).collect();
-    let rendered = Some(render_one(map, diagnostic, levels));
+    let rendered = Some(render_one(map, diagnostic, severity));
     let code = diagnostic.group.map(|group| Code { code: group.name(), explanation: None });
-    Some(Message { children, rendered, code, ..Message::new(level, diagnostic.message.clone(), spans) })
+    Some(Message { children, rendered, code, ..Message::new(severity.name(), diagnostic.message.clone(), spans) })
 }
 
 /// Returns the child of a diagnostic that contains a change of the source.

@@ -59,13 +59,20 @@ pub enum Severity {
     Error,
 }
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Severity {
+    /// Returns the word before a message, such as `error`.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -181,7 +188,7 @@ impl Diagnostics {
 
     /// Whether the build fails: there are errors, or warnings that are reported as errors.
     pub fn fails(&self, levels: &WarningLevels) -> bool {
-        self.has_errors() || self.list.iter().any(|diagnostic| levels.severity(diagnostic) == Some(Severity::Error))
+        self.list.iter().any(|diagnostic| levels.severity(diagnostic) == Some(Severity::Error))
     }
 
     /// Whether the number of errors has reached the limit.

@@ -13,7 +13,7 @@ const TAB: usize = 8;
 
 /// Formats all diagnostics and the summary line. Returns an empty string if there are none.
 pub fn render(map: &SourceMap, diagnostics: &Diagnostics, levels: WarningLevels) -> String {
-    let mut out = Renderer { map, levels, text: String::new(), last_include_chain: None };
+    let mut out = Renderer { map, text: String::new(), last_include_chain: None };
     let (mut warnings, mut errors) = (0_usize, 0_usize);
     for diagnostic in diagnostics.list() {
         let Some(severity) = levels.severity(diagnostic) else { continue };
@@ -37,16 +37,26 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, levels: WarningLevels)
     out.text
 }
 
-/// Formats one diagnostic with its notes, also if it would not be reported.
-pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, levels: WarningLevels) -> String {
-    let mut out = Renderer { map, levels, text: String::new(), last_include_chain: None };
-    out.diagnostic(diagnostic, levels.severity(diagnostic).unwrap_or(diagnostic.severity));
+/// Formats one diagnostic with its notes. `severity` is that of the report: a warning may be reported as an error.
+pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, severity: Severity) -> String {
+    let mut out = Renderer { map, text: String::new(), last_include_chain: None };
+    out.diagnostic(diagnostic, severity);
     out.text
+}
+
+/// Returns the options after a message, such as ` [-Werror,-Wunused-value]`. Empty if there are none.
+fn suffix(diagnostic: &Diagnostic, severity: Severity) -> String {
+    let is_promoted = diagnostic.severity == Severity::Warning && severity == Severity::Error;
+    match (is_promoted, diagnostic.group) {
+        (false, None) => String::new(),
+        (true, None) => " [-Werror]".to_owned(),
+        (false, Some(group)) => format!(" [-W{}]", group.name()),
+        (true, Some(group)) => format!(" [-Werror,-W{}]", group.name()),
+    }
 }
 
 struct Renderer<'a> {
     map: &'a SourceMap,
-    levels: WarningLevels,
     text: String,
     last_include_chain: Option<String>,
 }
@@ -59,7 +69,7 @@ impl Renderer<'_> {
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, severity: Severity) {
         self.include_chain(diagnostic.span);
-        let suffix = self.levels.suffix(diagnostic);
+        let suffix = suffix(diagnostic, severity);
         self.message(severity, diagnostic.span, diagnostic.around, &format!("{}{suffix}", diagnostic.message));
         if let Some((name, definition)) = self.map.expansion(diagnostic.span) {
             let note = format!("expanded from macro '{name}'");

@@ -191,17 +191,6 @@ impl WarningLevels {
         let is_error = self.errors & bit != 0 || self.are_errors && self.never_errors & bit == 0;
         Some(if is_error { Severity::Error } else { Severity::Warning })
     }
-
-    /// Returns the options after a diagnostic, such as ` [-Werror,-Wunused-value]`. Empty if there are none.
-    pub(super) fn suffix(&self, diagnostic: &Diagnostic) -> String {
-        let is_error = diagnostic.severity == Severity::Warning && self.severity(diagnostic) == Some(Severity::Error);
-        match (is_error, diagnostic.group) {
-            (false, None) => String::new(),
-            (true, None) => " [-Werror]".to_owned(),
-            (false, Some(group)) => format!(" [-W{}]", group.name()),
-            (true, Some(group)) => format!(" [-Werror,-W{}]", group.name()),
-        }
-    }
 }
 
 #[cfg(test)]

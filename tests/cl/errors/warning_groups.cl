@@ -1,4 +1,4 @@
-// Options disable a group (here unused-comparison too) of warnings, or turn it into errors.
+// Options disable a group of warnings, or report its warnings as errors. unused-value contains unused-comparison.
 // build: -Wno-unused-value -Werror=parentheses -Wno-error=empty-body
 kernel void f(global int *out, int n)
 {
