@@ -128,12 +128,15 @@ pub fn write(lines: &[Line], device: &str, is_cpu: bool, formats: &[Format]) -> 
 
 const INTRODUCTION: &str = "# Accuracy of the mathematical functions
 
-All functions are within the bounds of the specification (OpenCL C 7.4) on all devices. Most errors are below 2 ULP for `float` and `double`, and at most 0.5 ULP for `half`. \
+All functions are within the bounds of the specification (OpenCL C 7.4) on both devices below. They have not been measured on GPUs. \
+Most errors are below 2 ULP for `float` and `double`, and at most 0.5 ULP for `half`. \
 The tables list the largest measured errors, in units in the last place (ULP) of the exact result, and the arguments where they occur. \
 More arguments can find slightly larger errors; the bound is the guarantee.
 
 - CPU: CPU_DEVICE
 - Vulkan: VULKAN_DEVICE
+
+llvmpipe is lavapipe, Mesa's Vulkan driver for CPUs. [Build options](#build-options) shows which options change results.
 
 The functions are wgcl's own code, which is the same on all devices. Errors differ, because the CPU device uses its own sequences for some functions, and \
 GPU drivers compute the native functions. `native_exp` on a GPU, for example, is the driver's `Exp2` of a product.
@@ -144,7 +147,8 @@ GPU drivers compute the native functions. `native_exp` on a GPU, for example, is
 absolute, too. wgcl defines the bounds of `lgamma`, `native_cos` and `native_sin`, because the specification has none. For negative arguments, the bound of \
 `lgamma` is relative to the largest of 1, the result, and `lgamma` of the magnitude.
 - *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. Arguments for which the specification permits any result with this option are left out. \
-The option changes only functions whose two columns differ. For most others, the accurate function is as fast.
+The code of these functions is the same with and without the option. The columns differ only where the bound with the option is absolute, or holds for fewer \
+arguments, such as [-pi, pi] for `sin` and `cos`.
 - Native functions are measured where arguments and results are normal numbers; `native_sin`, `native_cos` and `native_tan` in [-pi, pi].
 
 `icd/tests/accuracy` measures these errors and writes this page. The test fails if an error exceeds its bound, or if a special value is wrong.
@@ -156,6 +160,21 @@ WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions 
 UPDATE_EXPECT=1 cargo test ... --test accuracy                # writes this page: the columns of the first device
 UPDATE_EXPECT=1 WGCL_CPU=0 cargo test ... --test accuracy     # writes the columns of a Vulkan device
 ```
+
+## Build options
+
+| option | effect |
+|---|---|
+| `-cl-fast-relaxed-math` | `length`, `distance` and `normalize` do not scale their operands, as `fast_length` and the others. `vstore_half` without a rounding suffix uses the conversion of a Vulkan device. The macro `__FAST_RELAXED_MATH__` is defined. |
+| `-cl-single-precision-constant` | Constants without a suffix are `float`. |
+| `-cl-mad-enable`, `-cl-unsafe-math-optimizations`, `-cl-no-signed-zeros`, `-cl-finite-math-only`, `-cl-denorms-are-zero`, `-cl-fp32-correctly-rounded-divide-sqrt`, `-cl-opt-disable`, `-cl-strict-aliasing` | none |
+
+These rules hold with all options:
+
+- `sin`, `cos` and `tan` have the errors of the tables for all arguments.
+- A product and a sum in one expression (`a * b + c`) become one `fma` if the device has a fast one. `#pragma OPENCL FP_CONTRACT OFF` prevents this.
+- wgcl's compiler preserves infinities, NaNs and signed zeros.
+- The CPU device preserves denormals. GPUs preserve them if `CL_DEVICE_SINGLE_FP_CONFIG` contains `CL_FP_DENORM`.
 ";
 
 /// Returns the functions that the page does not list.
