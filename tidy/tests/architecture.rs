@@ -84,10 +84,14 @@ fn every_path_in_architecture_md_exists() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names paths that do not exist: {missing:?}");
 }
 
-/// Returns the files that ARCHITECTURE.md lists in the line that starts with `beginning`.
+/// Returns the files that ARCHITECTURE.md lists in the line that starts with `beginning`, and in the indented lines
+/// after it.
 fn files_listed_after(beginning: &str) -> BTreeSet<PathBuf> {
     let text = read(&root().join("ARCHITECTURE.md"));
-    let line = text.lines().find_map(|line| line.strip_prefix(beginning)).expect("the invariant");
+    let (_, rest) = text.split_once(&format!("\n{beginning}")).expect("the invariant");
+    let mut lines = rest.lines();
+    let first = lines.next().unwrap_or_default();
+    let entry: String = std::iter::once(first).chain(lines.take_while(|line| line.starts_with("  "))).collect();
     // In the list, the name of a crate precedes its files.
     let mut folder = PathBuf::new();
     let mut file = |word: &str| {
@@ -97,7 +101,7 @@ fn files_listed_after(beginning: &str) -> BTreeSet<PathBuf> {
         folder = Path::new(word).join("src");
         None
     };
-    quoted(line).filter_map(&mut file).collect()
+    quoted(&entry).filter_map(&mut file).collect()
 }
 
 /// Compares the files that a property applies to with the list in ARCHITECTURE.md.
