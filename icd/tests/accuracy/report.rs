@@ -174,7 +174,7 @@ These rules hold with all options:
 - `sin`, `cos` and `tan` have the errors of the tables for all arguments.
 - A product and a sum in one expression (`a * b + c`) become one `fma` if the device has a fast one. `#pragma OPENCL FP_CONTRACT OFF` prevents this.
 - wgcl's compiler preserves infinities, NaNs and signed zeros.
-- The CPU device preserves denormals. GPUs preserve them if `CL_DEVICE_SINGLE_FP_CONFIG` contains `CL_FP_DENORM`.
+- The CPU device preserves denormals. Vulkan devices preserve them if `CL_DEVICE_SINGLE_FP_CONFIG` contains `CL_FP_DENORM`, except lavapipe of Mesa 26.2.6 ([known limitations](known-limitations.md#vulkan-devices)).
 ";
 
 /// Returns the functions that the page does not list.
