@@ -4,6 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`backend`] | the traits that a device implements |
+//! | `built_in_kernels` | the names and sources of the built-in kernels |
 //! | [`host_commands`] | commands on host memory, shared by the backends that run on the host |
 //! | [`objects`] | platform, devices, contexts, queues, memory, programs, kernels, events |
 //! | [`image`] | images: layout, formats, extents |
@@ -25,6 +26,7 @@
 #![warn(unreachable_pub)]
 
 pub mod backend;
+mod built_in_kernels;
 pub mod cache;
 pub mod commands;
 pub mod host_commands;

@@ -104,9 +104,9 @@ fn addresses(names: &[&'static std::ffi::CStr]) -> Vec<usize> {
     names.iter().map(|name| name.as_ptr().addr()).collect()
 }
 
-fn names(versions: Vec<NameVersion>) -> String {
+fn names(versions: Vec<NameVersion>, separator: &str) -> String {
     let names: Vec<_> = versions.into_iter().map(|v| v.name).collect();
-    names.join(" ")
+    names.join(separator)
 }
 
 /// Returns the value of a device query.
@@ -114,7 +114,6 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
     let (properties, target) = (device.properties(), device.target());
     let double = u32::from(target.language.fp64);
     let half = u32::from(target.language.fp16);
-    let none: [NameVersion; 0] = [];
     let images = device.image_limits();
     match param {
         CL_DEVICE_TYPE => query.put(device.device_type().bits()),
@@ -195,8 +194,8 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
         | CL_DEVICE_MAX_ON_DEVICE_QUEUES
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => query.put(0u32),
-        CL_DEVICE_BUILT_IN_KERNELS => query.put(""),
-        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => query.put(none),
+        CL_DEVICE_BUILT_IN_KERNELS => query.put(names(device.built_in_kernels(), ";")),
+        CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => query.put(device.built_in_kernels()),
         CL_DEVICE_PLATFORM => query.put(handles::borrowed(platform())),
         CL_DEVICE_NAME => query.put(device.name()),
         CL_DEVICE_VENDOR => query.put(if properties.vendor.is_empty() { NAME } else { properties.vendor.as_str() }),
@@ -208,7 +207,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => query.put(device.c_version()),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => query.put(device.c_versions()),
         CL_DEVICE_OPENCL_C_FEATURES => query.put(device.c_features()),
-        CL_DEVICE_EXTENSIONS => query.put(names(device.extensions())),
+        CL_DEVICE_EXTENSIONS => query.put(names(device.extensions(), " ")),
         CL_DEVICE_EXTENSIONS_WITH_VERSION => query.put(device.extensions()),
         CL_DEVICE_PRINTF_BUFFER_SIZE => query.put(PRINTF_BUFFER_SIZE as usize),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => query.put(true),

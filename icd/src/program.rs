@@ -111,12 +111,10 @@ crate::entry! {
     ) -> *mut _cl_program {
         let context = handles::get::<Context>(context)?;
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "the list of devices is null or empty");
-        // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by
-        // any of the devices."
-        check!(names.get().is_some(), InvalidValue, "kernel_names is null");
+        // "CL_INVALID_VALUE if kernel_names is NULL".
+        let names = names.get().ok_or_else(|| Error::InvalidValue("kernel_names is null".into()))?;
         let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
-        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device does not belong to the context");
-        Err(Error::InvalidValue("no device has built-in kernels".into()))
+        Program::with_built_in_kernels(&context, devices, &names).map(handles::retained)
     }
 
     fn clCreateProgramWithIL(context: cl_context, il: Bytes, length: usize) -> *mut _cl_program {

@@ -1,5 +1,5 @@
 //! Tests one context with all devices. Queues of all devices write buffers, sub-buffers and images in sequence. Each
-//! command waits for the event of the previous one.
+//! command waits for the event of the previous one. Built-in kernels run on the devices of their program.
 //!
 //! The devices are those that the environment selects, and the interpreter. To test two Vulkan drivers and the CPU, set
 //! `VK_DRIVER_FILES=lvp_icd.json:vk_swiftshader_icd.json`, `WGCL_CPU=1` and
@@ -13,12 +13,12 @@ use std::ptr::{null, null_mut};
 use std::time::Instant;
 
 use common::ffi::{
-    CL_DEVICE_TYPE_ALL, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_device_id, cl_event,
-    cl_image_desc, cl_image_format, cl_mem, cl_uint,
+    CL_DEVICE_TYPE_ALL, CL_INVALID_DEVICE, CL_INVALID_PROGRAM_EXECUTABLE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_READ_WRITE, CL_SUCCESS,
+    CL_TRUE, cl_buffer_region, cl_device_id, cl_event, cl_image_desc, cl_image_format, cl_mem, cl_uint,
 };
-use common::objects::{Context, Event, Mem, Program, Queue};
+use common::objects::{Context, Event, Kernel, Mem, Program, Queue};
 use common::random::{Random, setting};
-use common::{info_string, target};
+use common::{info, info_string, target};
 
 const SOURCE: &str = "
     kernel void step(global uint *a, uint n) { size_t i = get_global_id(0); a[i] = a[i] * 5 + n; }
@@ -44,6 +44,7 @@ const RGBA_UINT: cl_image_format = cl_image_format { image_channel_order: 0x10B5
 /// A context of all devices, with a queue for each device.
 struct World {
     context: Context,
+    devices: Vec<cl_device_id>,
     queues: Vec<Queue>,
     names: Vec<String>,
     program: Program,
@@ -76,7 +77,7 @@ impl World {
         let names = devices.iter().map(name).collect();
         let program = context.program(SOURCE);
         assert_eq!(cl.clBuildProgram(program.0, 0, null(), c"-cl-std=CL3.0".as_ptr().cast::<c_char>(), None, null_mut()), CL_SUCCESS);
-        Some(Self { context, queues, names, program })
+        Some(Self { context, devices, queues, names, program })
     }
 
     fn part(&self, whole: &Mem, first: usize, words: usize) -> Mem {
@@ -248,6 +249,50 @@ fn all_devices_run_in_sequence() {
         }
     }
     world.queues.iter().for_each(Queue::finish);
+}
+
+#[test]
+fn built_in_kernels_run_on_the_devices_of_their_program() {
+    let Some(world) = World::new() else { return };
+    let cl = &target().cl;
+    let status_on = |queue: &Queue, kernel: &Kernel| queue.launch(kernel, &[64], None);
+    let device_count = |program: &Program| {
+        // CL_PROGRAM_NUM_DEVICES
+        info::<cl_uint>(|size, value, ret| cl.clGetProgramInfo(program.0, 0x1162, size, value, ret))
+    };
+    let mem = world.context.buffer(256);
+    world.queues[0].write(&mem, &[1_i32; 64]);
+    let program = world.context.built_in_for(&world.devices, "pocl.add.i32").expect("a program");
+    assert_eq!(device_count(&program), Ok(world.devices.len() as cl_uint));
+    let add = program.kernel("pocl.add.i32");
+    for (index, queue) in world.queues.iter().enumerate() {
+        let sum = world.context.buffer(256);
+        [&mem, &mem, &sum].into_iter().zip(0..).for_each(|(mem, index)| add.set_mem(index, mem));
+        assert_eq!(status_on(queue, &add), CL_SUCCESS);
+        queue.finish();
+        assert_eq!(world.queues[0].read::<i32>(&sum, 64), [2; 64], "{}", world.names[index]);
+    }
+    // A program of the last device only.
+    let (last, others) = world.queues.split_last().expect("a queue");
+    let device = world.devices[others.len()];
+    let program = world.context.built_in_for(&[device], "pocl.copy.i8").expect("a program");
+    assert_eq!(device_count(&program), Ok(1));
+    let (copy, out) = (program.kernel("pocl.copy.i8"), world.context.buffer(256));
+    copy.set_mem(0, &mem);
+    copy.set_mem(1, &out);
+    assert_eq!(status_on(last, &copy), CL_SUCCESS);
+    last.finish();
+    others.iter().for_each(|queue| assert_eq!(status_on(queue, &copy), CL_INVALID_PROGRAM_EXECUTABLE));
+    // CL_KERNEL_GLOBAL_WORK_SIZE
+    let size_on = |device| info::<[usize; 3]>(|size, value, ret| cl.clGetKernelWorkGroupInfo(copy.0, device, 0x11B5, size, value, ret));
+    assert_eq!(size_on(device), Ok([u32::MAX as usize; 3]));
+    assert_eq!(size_on(null_mut()), size_on(device), "a null device means the only one");
+    assert_eq!(size_on(world.devices[0]), Err(CL_INVALID_DEVICE));
+    // The devices must belong to the context.
+    let mut status = 1;
+    let small = Context(cl.clCreateContext(null(), 1, &device, None, null_mut(), &mut status));
+    assert_eq!(status, CL_SUCCESS);
+    assert_eq!(small.built_in_for(&world.devices, "pocl.copy.i8").err(), Some(CL_INVALID_DEVICE));
 }
 
 #[test]

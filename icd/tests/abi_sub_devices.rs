@@ -8,8 +8,8 @@ use std::ptr::{null, null_mut};
 use std::thread::available_parallelism;
 
 use common::ffi::{
-    CL_INVALID_DEVICE, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_COPY_HOST_PTR, CL_SUCCESS, CL_TRUE, cl_device_id, cl_event,
-    cl_int, cl_uint,
+    CL_INVALID_DEVICE, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_COPY_HOST_PTR, CL_SUCCESS,
+    CL_TRUE, cl_device_id, cl_event, cl_int, cl_uint,
 };
 use common::objects::{Context, Event, Mem, Queue};
 use common::{info, info_bytes, target};
@@ -276,6 +276,28 @@ fn contexts_have_exactly_the_given_devices() {
     assert_eq!(kernel.set(1, &3_u32), CL_SUCCESS);
     assert_eq!(queue.launch(&kernel, &[1024], None), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&mem, 1024), [16; 1024]);
+}
+
+#[test]
+fn built_in_kernels_of_a_device_run_on_its_sub_devices() {
+    let device = target().device;
+    let Some(parts) = single_units().filter(|_| target().is_wgcl()) else { return };
+    let devices = [parts[0].0, device, parts[1].0];
+    let context = context_of(&devices);
+    let queues = devices.map(|device| queue_of(&context, device).expect("a queue"));
+    let mem = context.buffer(256);
+    queues[0].write(&mem, &[3_i32; 64]);
+    // For each list of devices: which queues can run the kernel.
+    for (list, runs) in [(vec![device], [true; 3]), (vec![parts[0].0], [true, false, false]), (devices.to_vec(), [true; 3])] {
+        let kernel = context.built_in_for(&list, "pocl.abs.f32").expect("a program").kernel("pocl.abs.f32");
+        let out = context.buffer(256);
+        kernel.set_mem(0, &mem);
+        kernel.set_mem(1, &out);
+        let expected = runs.map(|runs| if runs { CL_SUCCESS } else { CL_INVALID_PROGRAM_EXECUTABLE });
+        assert_eq!(queues.each_ref().map(|queue| queue.launch(&kernel, &[64], None)), expected);
+        queues.iter().for_each(Queue::finish);
+        assert_eq!(queues[0].read::<i32>(&out, 64), [3; 64]);
+    }
 }
 
 /// Returns the number of cores on which this thread may run.

@@ -10,7 +10,7 @@ use crate::objects::event::Event;
 use crate::objects::kernel::{self, Kernel};
 use crate::objects::queue::Queue;
 use crate::types::error::{Result, ensure};
-use crate::types::nd_range::{NdRange, widen};
+use crate::types::nd_range::{MAX_GLOBAL_SIZE, NdRange, widen};
 
 impl Queue {
     /// clEnqueueNDRangeKernel. `command` is the command type of clEnqueueNDRangeKernel or of clEnqueueTask.
@@ -122,7 +122,7 @@ impl Queue {
         }
         let launch = KernelLaunch {
             program: executable.loaded.clone(),
-            kernel: kernel.name().clone(),
+            kernel: kernel.function().clone(),
             args,
             extra,
             work_dim: range.work_dim,
@@ -146,8 +146,7 @@ fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     }
     // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
     // global_work_offset for any dimension is greater than the maximum value representable by size_t on the device."
-    // Kernels use 32 bits for each dimension, so the limit is the maximum of 32 bits, not of size_t.
-    let max_size = u64::from(u32::MAX);
+    let max_size = u64::from(MAX_GLOBAL_SIZE);
     // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value
     // representable by size_t."
     ensure!(global.iter().all(|&n| n <= max_size), InvalidGlobalWorkSize, "global size {global:?}: a dimension exceeds {max_size}");

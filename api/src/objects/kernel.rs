@@ -81,6 +81,8 @@ pub struct Kernel {
     slot: HandleSlot,
     program: Arc<Program>,
     name: Arc<str>,
+    /// The name of the function in the executables. It differs from `name` only for built-in kernels.
+    function: Arc<str>,
     /// The kernel's definition for each device of the program, at the kernel's creation.
     definitions: Vec<Option<Definition>>,
     args: Mutex<Vec<Option<ArgValue>>>,
@@ -181,12 +183,18 @@ fn precompile(executable: &Executable, info: &KernelInfo, constants: &[u64]) {
 }
 
 impl Kernel {
-    fn make(program: &Arc<Program>, name: &str, definitions: Vec<Option<Definition>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
+    fn make(
+        program: &Arc<Program>,
+        [name, function]: [Arc<str>; 2],
+        definitions: Vec<Option<Definition>>,
+        args: Vec<Option<ArgValue>>,
+    ) -> Arc<Self> {
         program.count_kernel(true);
         Arc::new(Self {
             slot: HandleSlot::default(),
             program: program.clone(),
-            name: name.into(),
+            name,
+            function,
             definitions,
             args: Mutex::new(Rank::Kernel, args),
             pointers: Mutex::new(Rank::Kernel, Default::default()),
@@ -230,8 +238,10 @@ impl Kernel {
             "the program has no executable: it was not built, or the build failed"
         );
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
-        let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
-        let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("no kernel is named `{name}`").into()))?;
+        let unknown = || Error::InvalidKernelName(format!("no kernel is named `{name}`").into());
+        let function = program.function_of(name).filter(|function| !is_block(function)).ok_or_else(unknown)?;
+        let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, &function));
+        let first = found.next().flatten().ok_or_else(unknown)?;
         // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as
         // the number of arguments, the argument types are not the same for all devices for which the program
         // executable has been built."
@@ -246,7 +256,7 @@ impl Kernel {
         );
         let mut awaits_arguments = false;
         for executable in executables.iter().flatten() {
-            let Some(info) = find_kernel(executable, name) else { continue };
+            let Some(info) = find_kernel(executable, &function) else { continue };
             match when_launch_is_known(info) {
                 LaunchIsKnown::AtCreation => precompile(executable, info, &[]),
                 LaunchIsKnown::WithArguments => awaits_arguments = true,
@@ -254,8 +264,8 @@ impl Kernel {
             }
         }
         let args = vec![None; first.args.len()];
-        let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), name)).collect();
-        let kernel = Self::make(program, name, definitions, args);
+        let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), &function)).collect();
+        let kernel = Self::make(program, [name.into(), function.into()], definitions, args);
         kernel.awaits_arguments.store(awaits_arguments, Ordering::Relaxed);
         Ok(kernel)
     }
@@ -274,7 +284,8 @@ impl Kernel {
     pub fn duplicate(&self) -> Arc<Self> {
         let args = self.args.lock().clone();
         let pointers = self.pointers.lock().clone();
-        let copy = Self::make(&self.program, &self.name, self.definitions.clone(), args);
+        let names = [self.name.clone(), self.function.clone()];
+        let copy = Self::make(&self.program, names, self.definitions.clone(), args);
         *copy.pointers.lock() = pointers;
         copy
     }
@@ -287,6 +298,11 @@ impl Kernel {
     /// CL_KERNEL_FUNCTION_NAME
     pub fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    /// The name of the kernel's function in its executables.
+    pub(crate) fn function(&self) -> &Arc<str> {
+        &self.function
     }
 
     /// The kernel's reflection. The arguments are the same for all devices.
@@ -619,7 +635,7 @@ impl Kernel {
         let max_items = GroupLimits::of(device.properties(), info).max_items;
         Ok(match info.reqd_work_group_size {
             Some(size) => size.iter().map(|&n| u64::from(n)).product(),
-            None => executable.loaded.max_group_size(&self.name).map_or(max_items, |size| size.min(max_items)).into(),
+            None => executable.loaded.max_group_size(&self.function).map_or(max_items, |size| size.min(max_items)).into(),
         })
     }
 
@@ -647,7 +663,7 @@ impl Kernel {
     /// If the program was not built for the device.
     pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, _) = self.definition_on(device)?;
-        match executable.loaded.kernel_usage(&self.name) {
+        match executable.loaded.kernel_usage(&self.function) {
             Ok(usage) => Ok(u64::from(usage.private_memory)),
             Err(error) => {
                 tracing::warn!("kernel `{}`: the private memory size is unknown: {error}", self.name);

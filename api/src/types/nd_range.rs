@@ -1,5 +1,8 @@
 //! The index space of a launch (OpenCL API 3.2).
 
+/// The maximum of a dimension of the global size. Kernels use 32 bits for each dimension.
+pub const MAX_GLOBAL_SIZE: u32 = u32::MAX;
+
 /// An NDRange as the application passes it.
 #[derive(Clone, Copy, Debug)]
 pub struct NdRange<'a> {

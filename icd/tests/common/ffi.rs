@@ -151,6 +151,7 @@ entry_points! {
     fn clReleaseProgram(p: cl_program) -> cl_int;
     fn clBuildProgram(p: cl_program, num: cl_uint, devices: *const cl_device_id, options: *const c_char, notify: ProgramCallback, data: *mut c_void) -> cl_int;
     fn clCreateProgramWithBinary(c: cl_context, num: cl_uint, devices: *const cl_device_id, lengths: *const usize, binaries: *const *const u8, status: *mut cl_int, err: *mut cl_int) -> cl_program;
+    fn clCreateProgramWithBuiltInKernels(c: cl_context, num: cl_uint, devices: *const cl_device_id, names: *const c_char, err: *mut cl_int) -> cl_program;
     fn clCompileProgram(p: cl_program, num: cl_uint, devices: *const cl_device_id, options: *const c_char, headers: cl_uint, programs: *const cl_program, names: *const *const c_char, notify: ProgramCallback, data: *mut c_void) -> cl_int;
     fn clLinkProgram(c: cl_context, num: cl_uint, devices: *const cl_device_id, options: *const c_char, inputs: cl_uint, programs: *const cl_program, notify: ProgramCallback, data: *mut c_void, err: *mut cl_int) -> cl_program;
     fn clGetProgramInfo(p: cl_program, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;

@@ -4,8 +4,8 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
 use super::ffi::{
-    CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, CL_SUCCESS, CL_TRUE, cl_bitfield, cl_command_queue, cl_context, cl_event, cl_int, cl_kernel,
-    cl_mem, cl_program, cl_sampler, cl_uint,
+    CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, CL_SUCCESS, CL_TRUE, cl_bitfield, cl_command_queue, cl_context, cl_device_id, cl_event,
+    cl_int, cl_kernel, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 use super::{info_string, target};
 
@@ -104,6 +104,20 @@ impl Context {
         assert_eq!(status, CL_SUCCESS, "clCreateProgramWithIL");
         assert!(!program.is_null());
         Program(program)
+    }
+
+    /// Creates a program with built-in kernels for the device under test.
+    pub fn built_in(&self, names: &str) -> Result<Program, cl_int> {
+        self.built_in_for(&[target().device], names)
+    }
+
+    /// Creates a program with built-in kernels for some devices.
+    pub fn built_in_for(&self, devices: &[cl_device_id], names: &str) -> Result<Program, cl_int> {
+        let names = CString::new(names).unwrap_or_default();
+        let (count, list, mut status) = (devices.len() as cl_uint, devices.as_ptr(), 1);
+        let program = target().cl.clCreateProgramWithBuiltInKernels(self.0, count, list, names.as_ptr(), &mut status);
+        assert_eq!(program.is_null(), status != CL_SUCCESS, "status {status}");
+        if status == CL_SUCCESS { Ok(Program(program)) } else { Err(status) }
     }
 
     /// Creates and builds a program without options. If the build fails, the test ends with the build log.

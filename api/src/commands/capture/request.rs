@@ -57,10 +57,10 @@ type Result<T> = std::result::Result<T, Refusal>;
 /// Adds a capture to the command of a launch, if `WGCL_CAPTURE` selects the launch.
 pub(crate) fn add(queue: &Queue, kernel: &Kernel, range: &NdRange<'_>, command: &mut PendingCommand) {
     let (Some(option), Operation::Launch(launch)) = (&Options::get().capture, &command.operation) else { return };
-    let Some(number) = capture::select(kernel.name()) else { return };
+    let Some(number) = capture::select(kernel.function()) else { return };
     match describe(queue, kernel, range, launch, number) {
         Ok((record, memory)) => command.capture = Some(Box::new(Capture { directory: option.directory.clone(), record, memory })),
-        Err(error) => capture::report_failure(kernel.name(), number, &error),
+        Err(error) => capture::report_failure(kernel.function(), number, &error),
     }
 }
 

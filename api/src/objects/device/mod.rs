@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore};
+use crate::built_in_kernels;
 use crate::options::Options;
 use crate::options::device_type::{self, TypeChoice};
 use crate::types::flags::{DeviceType, QueueProperties};
@@ -484,6 +485,11 @@ impl Device {
         let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(names);
         all.map(|name| NameVersion::new(name, extension_version(name))).collect()
+    }
+
+    /// CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION
+    pub fn built_in_kernels(&self) -> Vec<NameVersion> {
+        built_in_kernels::names().map(|name| NameVersion::new(name, Version::new(1, 0, 0))).collect()
     }
 
     /// CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT

@@ -5,6 +5,7 @@
 
 pub mod binary;
 mod build;
+mod built_in;
 pub mod executable;
 
 use std::borrow::Cow;
@@ -66,13 +67,15 @@ pub struct DeviceBuild {
 }
 
 /// The origin of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
     Source,
     /// An intermediate language.
     Il,
     Binary,
     Linked,
+    /// Built-in kernels, with their names.
+    BuiltIn(Vec<&'static str>),
 }
 
 #[derive(Debug)]
@@ -267,6 +270,9 @@ impl Program {
         let executable = self.executables().into_iter().flatten().next().ok_or_else(|| {
             Error::InvalidProgramExecutable("the program has no executable: it was not built, or the build failed".into())
         })?;
+        if let Origin::BuiltIn(names) = &self.origin {
+            return Ok(names.iter().map(|&name| name.to_owned()).collect());
+        }
         let names = executable.compiled.kernels.iter().map(|kernel| kernel.name.clone());
         Ok(names.filter(|name| !is_block(name)).collect())
     }
@@ -430,11 +436,11 @@ impl Program {
         self.check_options(&targets, options, Error::InvalidBuildOptions)?;
         // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
         // clCreateProgramWithBinary."
-        ensure!(self.origin != Origin::Linked, InvalidOperation, "a program that clLinkProgram created cannot be built");
-        let from_source = || Arc::new(Object { units: vec![self.unit(options, BTreeMap::new())] });
         let objects = match self.origin {
-            Origin::Source | Origin::Il | Origin::Linked => {
-                let object = from_source();
+            Origin::Linked => return Err(Error::InvalidOperation("a program that clLinkProgram created cannot be built".into())),
+            Origin::BuiltIn(_) => return Err(Error::InvalidOperation("a program with built-in kernels is not built".into())),
+            Origin::Source | Origin::Il => {
+                let object = Arc::new(Object { units: vec![self.unit(options, BTreeMap::new())] });
                 targets.iter().map(|&index| (index, object.clone(), Units::new())).collect()
             }
             Origin::Binary => {
