@@ -371,12 +371,26 @@ fn objects() {
     cl.clSVMFree(context.0, memory);
 }
 
+/// A launch of a built-in kernel.
+fn built_in() {
+    let context = Context::new();
+    let queue = context.queue(0);
+    let kernel = context.built_in("pocl.add.i32").expect("a program").kernel("pocl.add.i32");
+    let mem = context.buffer(4 * ITEMS);
+    queue.write(&mem, &[3_u32; ITEMS]);
+    let sum = context.buffer(4 * ITEMS);
+    [&mem, &mem, &sum].into_iter().zip(0..).for_each(|(mem, index)| kernel.set_mem(index, mem));
+    launch(&queue, &kernel, &[]);
+    assert_eq!(queue.read::<u32>(&sum, ITEMS), [6; ITEMS]);
+}
+
 #[test]
 #[ignore = "the program whose launches are captured"]
 fn program() {
     match std::env::var(CHILD).as_deref() {
         Ok("events") => events(),
         Ok("objects") => objects(),
+        Ok("built_in") => built_in(),
         _ => {}
     }
 }
@@ -413,4 +427,16 @@ fn shared_memory_and_linked_programs_are_captured() {
     let argument = json!({ "name": "p", "type": "uint*", "kind": "buffer", "memory": 0, "offset": 1024, "size": 3072 });
     assert_eq!(folder.json("k-1")["arguments"][0], argument);
     assert_eq!(folder.replay(&["out"]), (Some(0), lines(&["kernel k, launch 1", "p: as captured"]), String::new()));
+}
+
+#[test]
+fn built_in_kernels_are_captured_with_their_source() {
+    if !target().is_wgcl() {
+        return;
+    }
+    let folder = Folder::with("");
+    assert_eq!(capture_child(&folder, "built_in"), Vec::<String>::new());
+    assert_eq!(folder.launches(), ["pocl_add_i32-1"]);
+    let shown = lines(&["kernel pocl_add_i32, launch 1", "input1: as captured", "output: as captured"]);
+    assert_eq!(folder.replay(&["out"]), (Some(0), shown, String::new()));
 }
