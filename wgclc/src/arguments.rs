@@ -256,6 +256,10 @@ impl Arguments {
             let (int64, fp64, int64_atomics) = (emulates(Emulated::Int64), emulates(Emulated::Fp64), emulates(Emulated::Int64Atomics));
             arguments.device = arguments.device.emulating(target::Emulated { int64, fp64, int64_atomics });
         }
+        // As the CPU device: without the instruction, kernels use library functions that do not need it.
+        if arguments.device.native && !arguments.isa.caps().has_fma_f64 {
+            arguments.device = arguments.device.without_fused_fma();
+        }
         let options = options::parse_words(build).map_err(|error| error.to_string())?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
             return Err("`-` (standard input) can be given only once, and not with --watch".to_owned());

@@ -28,6 +28,18 @@ fn status_0_if_it_builds() {
     assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), String::new(), String::new()));
 }
 
+/// The CPU device does not contract products and sums if the processor has no instruction for them.
+#[test]
+fn code_for_sse42_has_no_emulated_fma() {
+    let source = "kernel void k(global float *a) { int i = get_global_id(0); a[i] = a[i] * a[i + 1] + a[i + 2]; }\n";
+    for (isa, expected) in [("sse4.2", "mulss"), ("avx2", "vfmadd")] {
+        let output = wgclc(&["--device", "cpu", "--isa", isa, "--emit", "asm", "-"], source);
+        let (code, error) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!((output.status.code(), error), (Some(0), String::new()));
+        assert!(code.contains(expected) && code.lines().count() < 80, "{code}");
+    }
+}
+
 const IMAGE: &str = "kernel void copy(read_only image2d_t a, global float4 *b) { b[0] = read_imagef(a, (int2)(0)); }\n";
 
 #[test]
