@@ -161,6 +161,46 @@ fn shaders_grow_with_the_source() {
     assert!(eight < 4 * six, "{six} words for six levels without inlining, {eight} for eight");
 }
 
+/// Functions that use pointers to all address spaces, and return pointers, are called as well.
+#[test]
+fn shaders_with_all_pointers_grow_with_the_source() {
+    let words = |levels| {
+        let target = Target::full().changed(|target| target.inlining = target.inlining.keeping_all());
+        let program = program_of(source_for_machine_code(levels), &target);
+        assert_eq!(program.module.functions.len(), levels as usize + 2);
+        let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
+        specialise(&program.module, "k", &key, &target).expect("a shader").spirv.expect("SPIR-V").len()
+    };
+    let (two, four) = (words(2), words(4));
+    assert!(four < 2 * two, "{two} words for two levels, {four} for four");
+}
+
+/// Functions that only access local memory need no buffer addresses.
+#[test]
+fn devices_without_addresses_call_functions_that_access_local_memory() {
+    let mut text =
+        "local uint *f0(local uint *l, uint k) { for (uint i = 0; i < 9; i++) l[k & 7] += l[(k + i) & 7] * 3; return l + (k & 1); }\n"
+            .to_owned();
+    for level in 1..=4 {
+        let call = |call: u32| format!("l = f{}(l, k + {call}u) - (l[{call}] & 1); ", level - 1);
+        let _ = writeln!(text, "local uint *f{level}(local uint *l, uint k) {{ {} return l; }}", (0..8).map(call).collect::<String>());
+    }
+    let _ = writeln!(
+        text,
+        "kernel void k(global uint *o, local uint *l) {{
+            local uint own[64];
+            *f4(o[0] & 1 ? l : own, o[1]) = 3;
+            o[get_local_id(0)] = l[get_local_id(0) & 7] + own[get_local_id(0)];
+        }}"
+    );
+    let target = Target::portable().changed(|target| target.inlining = target.inlining.keeping_all());
+    let program = program_of(text, &target);
+    assert_eq!(program.module.functions.len(), 6);
+    let kernel = &program.module.functions[0];
+    assert!(kernel.kernel.as_ref().is_some_and(|kernel| !kernel.requires_addresses));
+    specialise(&program.module, "k", &LaunchKey::example(kernel, [64, 1, 1]), &target).expect("a shader");
+}
+
 /// Without buffer addresses, functions that access buffers must be inlined.
 #[test]
 fn devices_without_addresses_reject_large_call_trees() {

@@ -56,6 +56,7 @@ impl Addresses {
             },
             Op::VarAddr(var) => start(Root::Var(0, var)),
             Op::GlobalAddr(global) => start(Root::Global(global)),
+            Op::ParamAddr(index) => start(Root::Param(index)),
             Op::PtrAdd(pointer, offset) => match self.get(pointer) {
                 Some(Address { root, offset: from }) => {
                     let by = match self.0.get(offset.index()) {

@@ -108,6 +108,7 @@ impl<'f> Definitions<'f> {
         match self.get(value) {
             Some(Op::VarAddr(var)) => Some(Root::Var(self.index, *var)),
             Some(Op::GlobalAddr(global)) => Some(Root::Global(*global)),
+            Some(Op::ParamAddr(index)) => Some(Root::Param(*index)),
             Some(Op::Cast(CastOp::IntToPtr, address)) => Some(Root::Address(*address)),
             Some(_) => None,
             None => {

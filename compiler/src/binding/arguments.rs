@@ -72,8 +72,9 @@ impl ArgLayout {
 
 /// Computes the layout of the argument buffer. The by-value arguments come first, with the alignment of their types.
 /// Identities, image descriptors and offsets of merged arguments follow. The addresses of the parameters in
-/// `by_address` are the last.
-pub fn arg_layout(function: &ir::Function, by_address: &[bool], target: &Target) -> ArgLayout {
+/// `by_address` are the last. `functions` contains the kernel, followed by the functions that it calls.
+pub fn arg_layout(functions: &[ir::Function], by_address: &[bool], target: &Target) -> ArgLayout {
+    let Some(function) = functions.first() else { return ArgLayout::default() };
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());
     let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
@@ -89,7 +90,7 @@ pub fn arg_layout(function: &ir::Function, by_address: &[bool], target: &Target)
             (offset, size)
         }));
     }
-    let identities = query_offsets(function, &mut end, ArgLayout::IDENTITY, |query| match query {
+    let identities = query_offsets(functions, &mut end, ArgLayout::IDENTITY, |query| match query {
         WorkItem::ArgIdentity(index)
         | WorkItem::ArgBase(index)
         | WorkItem::ArgSize(index)
@@ -97,11 +98,11 @@ pub fn arg_layout(function: &ir::Function, by_address: &[bool], target: &Target)
         | WorkItem::ArgSizeHigh(index) => Some(index),
         _ => None,
     });
-    let images = query_offsets(function, &mut end, 4 * crate::ir::image::WORDS, |query| match query {
+    let images = query_offsets(functions, &mut end, 4 * crate::ir::image::WORDS, |query| match query {
         WorkItem::ArgImage { param, .. } => Some(param),
         _ => None,
     });
-    let merged_offsets = query_offsets(function, &mut end, 4, |query| match query {
+    let merged_offsets = query_offsets(functions, &mut end, 4, |query| match query {
         WorkItem::ArgMergedOffset(index) => Some(index),
         _ => None,
     });
@@ -119,16 +120,19 @@ fn address_offsets(by_address: &[bool], end: &mut u32) -> Vec<Option<u32>> {
     by_address.iter().map(|by_address| by_address.then(&mut place)).collect()
 }
 
-/// Assigns offsets to entries of `bytes` bytes for the arguments that the kernel queries.
-fn query_offsets(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
-    let mut queried = vec![false; function.params.len()];
-    function.body.walk(&mut |inst| {
-        if let Op::WorkItem(query) = inst.op
-            && let Some(slot) = param(query).and_then(|index| queried.get_mut(index as usize))
-        {
-            *slot = true;
-        }
-    });
+/// Assigns offsets to entries of `bytes` bytes for the arguments that the functions query. The first function is the
+/// kernel.
+fn query_offsets(functions: &[ir::Function], end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
+    let mut queried = vec![false; functions.first().map_or(0, |kernel| kernel.params.len())];
+    for function in functions {
+        function.body.walk(&mut |inst| {
+            if let Op::WorkItem(query) = inst.op
+                && let Some(slot) = param(query).and_then(|index| queried.get_mut(index as usize))
+            {
+                *slot = true;
+            }
+        });
+    }
     if !queried.contains(&true) {
         return Vec::new();
     }
@@ -172,12 +176,12 @@ mod tests {
             ],
             ..Kernel::default()
         });
-        let layout = arg_layout(&function, &[], &Target::full());
+        let layout = arg_layout(std::slice::from_ref(&function), &[], &Target::full());
         assert_eq!(layout.values, [Some((64, 1)), Some((80, 16)), None, Some((96, 10))]);
         assert_eq!((layout.size, &layout.addresses[..]), (112, &[][..]));
         let by_address = BindingKey { addresses: true, ..BindingKey::default() };
         let params = function.kernel.as_ref().map(|kernel| required_addresses(&kernel.params, &by_address));
-        let layout = arg_layout(&function, &params.unwrap_or_default(), &Target::full());
+        let layout = arg_layout(std::slice::from_ref(&function), &params.unwrap_or_default(), &Target::full());
         assert_eq!((layout.size, &layout.addresses[..]), (128, &[None, None, Some(112), None][..]));
     }
 }

@@ -230,12 +230,14 @@ impl<'a> Emitter<'a, '_> {
         // naga rejects the index 2^32 - 1.
         let last = match data.backing {
             Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
-            Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
+            Backing::Function(_) | Backing::Private | Backing::Workgroup => data.elements(key) - 1,
             _ => u32::MAX - 1,
         };
         Ok(match index {
             Index::Const(index) => self.b.element_at(base, index.min(last)),
-            Index::Expr(index) if matches!(data.backing, Backing::Function(_)) && self.cx.target.shaders.defects.late_indices => {
+            Index::Expr(index)
+                if matches!(data.backing, Backing::Function(_) | Backing::Private) && self.cx.target.shaders.defects.late_indices =>
+            {
                 let index = self.opaque_index(index)?;
                 self.b.element(base, index)
             }

@@ -503,7 +503,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Shuffle(a, b, picks) => self.shuffle(*a, *b, picks)?,
             Op::WorkItem(item) => single(self.item(Item::Work(*item))?),
             // No code: an access computes its address from the root and the offset of its pointer.
-            Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => return Ok(()),
+            Op::VarAddr(_) | Op::GlobalAddr(_) | Op::ParamAddr(_) | Op::PtrAdd(..) => return Ok(()),
             Op::Load { ptr, align, volatile } => self.load(*ptr, ty, *align, *volatile)?,
             Op::Store { ptr, value, align, volatile } => return self.store(*ptr, *value, *align, *volatile),
             Op::Atomic { op, ptr, value, ty } => self.atomic(*op, *ptr, *value, Type::Scalar(*ty))?,

@@ -57,9 +57,10 @@ pub(super) const OPAQUE_ZERO: Item = Item::Work(WorkItem::WorkDim);
 
 /// The item whose zero is combined with indices of private arrays, so that an access does not use an index variable
 /// directly ([`late_indices`](crate::target::Defects::late_indices)). `None` if the driver lacks this defect or has
-/// 16-bit integers, or if the function has no private variables.
-pub(super) fn index_hiding_item(function: &ir::Function, target: &Target) -> Option<Item> {
-    (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(OPAQUE_ZERO)
+/// 16-bit integers, or if the function accesses no private variables.
+pub(super) fn index_hiding_item(function: &ir::Function, globals: &[ir::GlobalVar], target: &Target) -> Option<Item> {
+    let has_private = !function.vars.is_empty() || globals.iter().any(|global| global.space == ir::Space::Private);
+    (target.shaders.defects.late_indices && !target.shaders.int16 && has_private).then_some(OPAQUE_ZERO)
 }
 
 /// The items that the instructions of a function use.

@@ -147,7 +147,7 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
 
 fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: Debug<'_>) -> Result<Shader, EmitError> {
     check_types(module, target)?;
-    let args = arg_layout(kernel, &chosen_addresses(kernel, &key.binding, target), target);
+    let args = arg_layout(&module.functions, &chosen_addresses(kernel, &key.binding, target), target);
     let layout = ProgramLayout::of(&module.globals);
     let queries = Queries::new(module, kernel, &args, key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: queries.arguments };
@@ -263,7 +263,7 @@ impl Queries {
             .iter()
             .map(|function| {
                 let mut items: Vec<Item> = items::used(function).into_iter().chain(loop_exit_workaround::used(function, target)).collect();
-                items.extend(items::index_hiding_item(function, target).filter(|item| !items.contains(item)));
+                items.extend(items::index_hiding_item(function, &module.globals, target).filter(|item| !items.contains(item)));
                 items
             })
             .collect();

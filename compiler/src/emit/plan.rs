@@ -165,7 +165,7 @@ impl Planner<'_> {
                 RootPlace { object: self.object(name, Backing::Function(index), data.size), base: 0 }
             }
             Root::Global(global) => self.global(global)?,
-            Root::Param(index) => self.param(function, index)?,
+            Root::Param(index) => self.param(index)?,
             Root::Address(_) => RootPlace { object: self.arbitrary_memory(), base: 0 },
         };
         self.plan.places.insert(root, place);
@@ -275,6 +275,7 @@ impl Planner<'_> {
         let base = self.inputs.layout.offsets.get(global.index()).copied().ok_or_else(|| internal!("no place for global {global}"))?;
         let (source, size) = match data.space {
             Space::Local => return Ok(RootPlace { object: self.object(data.name.clone(), Backing::Workgroup, data.size), base: 0 }),
+            Space::Private => return Ok(RootPlace { object: self.object(data.name.clone(), Backing::Private, data.size), base: 0 }),
             Space::Constant => (BindingSource::ConstantData, self.inputs.layout.constant_size),
             _ => (BindingSource::GlobalVariables, self.inputs.layout.global_size),
         };
@@ -292,8 +293,10 @@ impl Planner<'_> {
         Ok(RootPlace { object, base })
     }
 
-    fn param(&mut self, function: &Function, index: u32) -> Result<RootPlace, EmitError> {
-        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+    /// Returns the place of the memory of a kernel's parameter.
+    fn param(&mut self, index: u32) -> Result<RootPlace, EmitError> {
+        let kernel = self.inputs.module.functions.first().and_then(|kernel| kernel.kernel.as_ref());
+        let params = kernel.map_or(&[][..], |kernel| &kernel.params);
         let name = format!("arg{index}");
         let source = BindingSource::Param(index);
         let earlier = params.get(..index as usize).unwrap_or_default();
@@ -377,7 +380,7 @@ impl Planner<'_> {
         for object in &mut self.plan.objects {
             match object.backing {
                 Backing::Storage { .. } if !target.shaders.spirv => object.rule = Rule::One(single_view(object, target, false)?),
-                Backing::Function(_) => object.rule = Rule::One(single_view(object, target, true)?),
+                Backing::Function(_) | Backing::Private => object.rule = Rule::One(single_view(object, target, true)?),
                 _ => {}
             }
         }
@@ -385,13 +388,7 @@ impl Planner<'_> {
             self.place_scratch();
         }
         self.add_slack();
-        self.plan.private_memory = self
-            .plan
-            .objects
-            .iter()
-            .filter(|object| matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }))
-            .map(|object| object.size)
-            .sum();
+        self.plan.private_memory = self.plan.objects.iter().filter(|object| object.backing.is_private()).map(|object| object.size).sum();
         Ok(())
     }
 
@@ -471,10 +468,11 @@ pub(super) fn create_variables(plan: &mut Plan, shared: &mut super::builder::Sha
                     object.views.push(View { key, variable: Variable::Global(variable) });
                 }
             }
-            Backing::Workgroup => {
+            Backing::Workgroup | Backing::Private => {
+                let space = if object.backing == Backing::Private { AddressSpace::Private } else { AddressSpace::WorkGroup };
                 for key in keys {
                     let ty = shared.array(key.slot, key.lanes, key.atomic, Some(object.elements(key)));
-                    let variable = Variable::Global(global(shared, &object.name, AddressSpace::WorkGroup, None, ty));
+                    let variable = Variable::Global(global(shared, &object.name, space, None, ty));
                     object.views.push(View { key, variable });
                 }
             }

@@ -161,10 +161,19 @@ pub(super) enum Backing {
     Workgroup,
     /// A variable of the function with this index.
     Function(u32),
+    /// A private variable that several functions access.
+    Private,
     /// Part of the scratch buffer.
     Scratch {
         binding: u32,
     },
+}
+
+impl Backing {
+    /// Whether each work-item has its own memory.
+    pub(super) const fn is_private(self) -> bool {
+        matches!(self, Self::Function(_) | Self::Private | Self::Scratch { .. })
+    }
 }
 
 /// The variable of a view.
@@ -327,7 +336,7 @@ fn natural_lanes_in(shape: AccessShape, key: ViewKey) -> Option<u8> {
 /// Selects the view of an object that has only one. `widen`: whether 8- and 16-bit integers may occupy a word.
 pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey, EmitError> {
     let shapes = &object.shapes;
-    let private = matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. });
+    let private = object.backing.is_private();
     let size = shapes.first().map_or(4, |shape| shape.size);
     let uniform = shapes.iter().all(|shape| shape.size == size && shape.natural_lanes().is_some());
     let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
@@ -346,7 +355,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
         // Caches hold little private memory. A private array of half words needs half the memory of an array of words.
-        1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 => Some(naga_u16()),
+        1 | 2 if matches!(object.backing, Backing::Function(_) | Backing::Private) && target.shaders.int16 => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),
         _ => None,

@@ -112,6 +112,11 @@ pub(super) enum Inst {
         global: u32,
         to: Register,
     },
+    /// The pointer that is passed for a parameter of the kernel.
+    ParamAddr {
+        param: u32,
+        to: Register,
+    },
     /// Adds a signed number of bytes to a pointer. Without `wide`, the number has 32 bits.
     Offset {
         pointer: Register,

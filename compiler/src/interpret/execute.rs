@@ -60,6 +60,8 @@ pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
     /// Pointers to the objects of the module.
     pub(super) globals: Vec<u64>,
+    /// The first register of each parameter of the kernel. For pointers, this is the pointer.
+    pub(super) params: Vec<u64>,
     /// For each argument: object, offset in the object, and size, both in bytes. Zeros if the argument is null or not a
     /// buffer.
     pub(super) buffers: Vec<[u32; 3]>,
@@ -399,6 +401,7 @@ fn segment(
             Inst::WorkItem { query, to } => r[to as usize] = u64::from(work_item_query(group, ids, query)),
             Inst::VarAddr { number, to } => r[to as usize] = pointer(MemoryKind::Private, frame.mark.0 + number, 0),
             Inst::GlobalAddr { global, to } => r[to as usize] = group.globals[global as usize],
+            Inst::ParamAddr { param, to } => r[to as usize] = group.params.get(param as usize).copied().unwrap_or(0),
             Inst::Offset { pointer, by, to, wide } => {
                 let by = r[by as usize];
                 let by = if wide { by } else { i64::from(by as i32) as u64 };

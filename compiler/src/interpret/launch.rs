@@ -69,8 +69,8 @@ pub struct Dispatch {
 /// The memory of a program on a device. Its variables and constants are objects.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
-    /// The object of each global of the module. `None` for work-group memory. The globals of a space may share an
-    /// object.
+    /// The object of each global of the module. `None` for work-group and private memory. The globals of a space may
+    /// share an object.
     objects: Vec<Option<ObjectId>>,
     read_only: Vec<bool>,
 }
@@ -87,6 +87,11 @@ fn index_triples(limit: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..limit[2]).flat_map(move |z| (0..limit[1]).flat_map(move |y| (0..limit[0]).map(move |x| [x, y, z])))
 }
 
+/// Whether the globals of an address space have memory only while a kernel runs.
+const fn is_per_launch(space: Space) -> bool {
+    matches!(space, Space::Local | Space::Private)
+}
+
 impl Program {
     /// Creates objects for the variables and constants of the program, with their initial contents. `name` returns a
     /// new id for each object. Returns `None` if `name` does.
@@ -97,11 +102,11 @@ impl Program {
         for global in &self.globals {
             let shared = &mut whole[usize::from(global.space == Space::Constant)];
             let id = match *shared {
-                _ if global.space == Space::Local => None,
+                _ if is_per_launch(global.space) => None,
                 Some(id) if self.settings.stage == Stage::Launched => Some(id),
                 _ => Some(name()?),
             };
-            if global.space != Space::Local {
+            if !is_per_launch(global.space) {
                 *shared = id;
             }
             instance.objects.push(id);
@@ -268,6 +273,7 @@ impl Program {
         let group = Group {
             program: self,
             globals,
+            params: code.params.iter().map(|slot| registers.get(slot.at as usize).copied().unwrap_or(0)).collect(),
             buffers,
             starts: Vec::new(),
             merged_offsets: Vec::new(),
@@ -295,6 +301,12 @@ impl Program {
                 Some(object) => {
                     let start = if self.settings.stage == Stage::Launched { global.start } else { 0 };
                     pointer(MemoryKind::Global, object.number(), start.into())
+                }
+                // The private globals follow the variables of the kernel.
+                None if global.space == Space::Private => {
+                    let first = code.variables.len() - self.globals.iter().filter(|global| global.space == Space::Private).count();
+                    let earlier = self.globals[..index as usize].iter().filter(|global| global.space == Space::Private).count();
+                    pointer(MemoryKind::Private, (first + earlier) as u32, 0)
                 }
                 None => {
                     // Work-group variables that the kernel does not use have no memory.

@@ -214,9 +214,15 @@ impl Program {
         let printf = printf::Table::new(module, u32::from(translate::POINTER));
         let counts_iterations = settings.lanes > 1 && module.functions.iter().any(translate::has_subgroup_operations);
         let translated = |function| translate::translate(module, function, &printf, counts_iterations, &settings);
+        let mut functions: Vec<Code> = module.functions.iter().map(translated).collect();
+        // The private globals are variables of each kernel.
+        let private: Vec<u32> = module.globals.iter().filter(|global| global.space == Space::Private).map(|global| global.size).collect();
+        for (code, _) in functions.iter_mut().zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
+            code.variables.extend(&private);
+        }
         Self {
             settings,
-            functions: module.functions.iter().map(translated).collect(),
+            functions,
             kernels: module.functions.iter().map(|function| function.kernel.clone()).collect(),
             globals: globals.collect(),
             printf,

@@ -495,6 +495,10 @@ impl Translator<'_> {
                     self.unsupported(format!("{global}"));
                 }
             }
+            Op::ParamAddr(param) => {
+                let to = self.define(result).at;
+                self.push(Inst::ParamAddr { param: *param, to });
+            }
             Op::PtrAdd(pointer, by) => {
                 let wide = self.scalar(*by) == Scalar::I64;
                 let (pointer, by, to) = (self.at(*pointer), self.at(*by), self.define(result).at);

@@ -128,12 +128,13 @@ pub struct Module {
 pub struct GlobalVar {
     /// Source name, for dumps and messages.
     pub name: String,
-    /// `Local`, `Global` or `Constant`.
+    /// `Local`, `Global` or `Constant`. After `resolve_pointers` also `Private`, for variables of a function that other
+    /// functions access. Each work-item has its own memory.
     pub space: Space,
     pub size: u32,
     /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Initial contents of `size` bytes. `None` for `Local` and for zero-initialised memory.
+    /// Initial contents of `size` bytes. `None` for `Local`, `Private` and for zero-initialised memory.
     pub init: Option<Vec<u8>>,
     /// Addresses of globals in the initial contents (also if `init` is `None`). They are written when the program is
     /// loaded.
@@ -602,6 +603,9 @@ pub enum Op {
 
     VarAddr(Var),
     GlobalAddr(Global),
+    /// The start of the memory of the kernel's parameter with this index, in functions that the kernel calls. Only
+    /// `resolve_pointers` creates this operation.
+    ParamAddr(u32),
     /// Operands: pointer, byte offset (`i32` or `i64`, signed).
     PtrAdd(Value, Value),
     Load {

@@ -488,6 +488,7 @@ impl Reader {
             }
             "var_addr" => Op::VarAddr(Var(self.entity("$")?)),
             "global_addr" => Op::GlobalAddr(Global(self.entity("@g")?)),
+            "param_addr" => Op::ParamAddr(self.number()?),
             "ptr_add" => Op::PtrAdd(self.value()?, self.comma_value()?),
             "load" => Op::Load { ptr: self.value()?, align: self.word_number("align")?, volatile: self.accept("volatile") },
             "store" => Op::Store {

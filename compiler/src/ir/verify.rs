@@ -442,6 +442,11 @@ impl<'a> Verifier<'a> {
                 let data = self.module.globals.get(global.index()).ok_or_else(|| format!("no global {global}"))?;
                 Type::Ptr(data.space)
             }
+            Op::ParamAddr(index) => {
+                require(self.function.kernel.is_none(), || format!("the address of parameter {index} in a kernel"))?;
+                require(matches!(declared, Type::Ptr(_)), || format!("the address of a parameter of type {declared}"))?;
+                declared
+            }
             Op::PtrAdd(p, o) => {
                 let space = self.pointer(*p)?;
                 let ty = self.uses(*o)?;

@@ -24,6 +24,7 @@ impl Op {
             | Self::WorkItem(_)
             | Self::VarAddr(_)
             | Self::GlobalAddr(_)
+            | Self::ParamAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
             | Self::AsyncCopyEnd
@@ -97,6 +98,7 @@ impl Op {
             | Self::WorkItem(_)
             | Self::VarAddr(_)
             | Self::GlobalAddr(_)
+            | Self::ParamAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
             | Self::AsyncCopyEnd
@@ -199,6 +201,7 @@ impl Op {
                 | Self::ImageWord { .. }
                 | Self::VarAddr(_)
                 | Self::GlobalAddr(_)
+                | Self::ParamAddr(_)
                 | Self::PtrAdd(..)
         )
     }

@@ -207,6 +207,7 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
         Op::WorkItem(w) => write_work_item(f, *w),
         Op::VarAddr(v) => write!(f, "var_addr {v}"),
         Op::GlobalAddr(g) => write!(f, "global_addr {g}"),
+        Op::ParamAddr(index) => write!(f, "param_addr {index}"),
         Op::PtrAdd(p, o) => write!(f, "ptr_add {p}, {o}"),
         Op::Load { ptr, align, volatile } => write!(f, "load {ptr} align {align}{}", volatile_text(*volatile)),
         Op::Store { ptr, value, align, volatile } => write!(f, "store {ptr}, {value} align {align}{}", volatile_text(*volatile)),

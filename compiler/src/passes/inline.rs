@@ -7,14 +7,14 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Shaders cannot call functions that return pointers, access memory other than their own variables and constants, or
-//! query the work-item. They also cannot call functions that contain atomics, barriers, fences, collective operations,
-//! image accesses, clock queries or printf. Such functions are inlined. There are two exceptions if the copies would be
-//! too much code ([`Inlining`]):
+//! Functions of shaders only access their own variables and constants. Functions with pointers, and functions that
+//! query the work-item, are inlined. So are functions with atomics, barriers, fences, collective operations, image
+//! accesses, clock queries or printf. There are two exceptions if the copies would be too much code ([`Inlining`]):
 //!
 //! * Functions with pointers to private memory. [`super::argument_promotion`] removes the pointers.
-//! * If the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics, fences and
-//!   printf. [`super::resolve_pointers`] replaces the pointers by addresses.
+//! * Functions with other pointers, queries, atomics, fences and printf. [`super::resolve_pointers`] replaces the
+//!   pointers by addresses, or by tags and offsets. If the device has no buffer addresses, pointers to buffers are
+//!   excluded.
 //!
 //! Machine code can call all functions except those with barriers, collective operations, images, or `printf` formats
 //! that are not constant. Functions that shaders could not call are inlined in machine code as well, unless the copies
@@ -22,7 +22,7 @@
 //! single `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
-use super::argument_promotion::{has_pointer_params, is_closed};
+use super::argument_promotion::{has_pointer_params, is_callable_in_shaders, is_closed};
 use super::pass::Pass;
 use crate::analysis::calls::callees;
 use crate::diag::Span;
@@ -102,17 +102,18 @@ impl Policy {
         let has_few = |factor: u64| size < limits.min_call_instructions || copies <= limits.max_copied_instructions * factor;
         let by_value = has_pointer_params(function) && is_closed(function, module, false);
         let must = !by_value && must_inline(function, module);
+        let takes_tags = is_callable_in_shaders(function, module, limits.takes_buffer_addresses);
         // Inlining a function that calls others with addresses would only copy these calls.
         self.uses_addresses[index] = callees(function).iter().any(|callee| self.uses_addresses[callee.index()]);
         let factor = |usual: u64| if self.uses_addresses[index] { 1 } else { usual };
         (self.inline[index], self.optional[index]) = if by_value {
-            (has_few(1), limits.takes_addresses)
+            (has_few(1), limits.takes_addresses || takes_tags)
         } else if !must {
             (is_small, true)
         } else if limits.takes_addresses && is_callable(function) {
             (has_few(factor(ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), true)
-        } else if limits.takes_buffer_addresses && is_closed(function, module, true) {
-            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), false)
+        } else if takes_tags {
+            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), true)
         } else {
             (true, false)
         };

@@ -348,8 +348,9 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
     Ok(())
 }
 
-/// Removes pointer parameters from functions that are not inlined: memory is passed by value. If this is not possible
-/// for a function, inlines its calls, or keeps its pointer parameters if the target supports them.
+/// Removes pointers to private memory from the parameters of functions that are not inlined: memory is passed by value.
+/// If this is not possible for a function, inlines its calls. If the callers would be too large, or if the target has
+/// pointers, the function keeps its pointer parameters.
 fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Driver<'_>) -> Result<(), PassError> {
     let pointer_size = driver.pointer_size();
     let mut by_address = FxHashSet::default();
@@ -371,6 +372,9 @@ fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut 
                         driver.policy.measure(func, module);
                     }
                 }
+                // The calls that remain would make their caller too large.
+                let order = call_order(module, kernels.iter().copied())?;
+                by_address.extend(refused.into_iter().filter(|func| order.contains(func)));
             }
         }
     };
@@ -381,11 +385,14 @@ fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut 
     Ok(())
 }
 
-/// Marks the kernels that call functions with parameters that are pointers to global memory.
+/// Marks the kernels that call functions with pointers to buffers.
 fn mark_kernels_by_address(module: &mut ir::Module) -> Result<(), PassError> {
-    let global = ir::Type::Ptr(ir::Space::Global);
-    let takes_buffers =
-        |function: &ir::Function| function.kernel.is_none() && function.params.iter().any(|&param| function.ty(param) == global);
+    let to_buffers = |value: &ir::ValueData| matches!(value.ty, ir::Type::Ptr(ir::Space::Global | ir::Space::Generic));
+    let constant = |&param: &ir::Value, function: &ir::Function| function.ty(param) == ir::Type::Ptr(ir::Space::Constant);
+    let takes_buffers = |function: &ir::Function| {
+        function.kernel.is_none()
+            && (function.values.iter().any(to_buffers) || function.params.iter().any(|param| constant(param, function)))
+    };
     for func in functions(module) {
         let reached = call_order(module, std::iter::once(func))?;
         let by_address = reached.iter().any(|func| takes_buffers(&module.functions[func.index()]));

@@ -7,7 +7,7 @@ use super::Address;
 use crate::emit::EmitError;
 use crate::emit::builder::{Expr, Val, single};
 use crate::emit::function::Emitter;
-use crate::emit::views::{AccessShape, Backing, Kind, ViewKey};
+use crate::emit::views::{AccessShape, Kind, ViewKey};
 use crate::ir::{AtomicOp, Type, Value};
 use naga::{AtomicFunction, BinaryOperator, Expression, ScalarKind, Statement};
 
@@ -18,7 +18,7 @@ impl Emitter<'_, '_> {
         let operand = value.map(|value| self.one(value)).transpose()?;
         let need = || EmitError::Internal(format!("atomic {op:?} without a value"));
         let object = self.object(address.object)?;
-        if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
+        if object.backing.is_private() {
             return self.private_atomic(op, &address, shape, operand);
         }
         if shape.size < 4 && op == AtomicOp::Load {
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         let shape = AccessShape::new(ty, 8, Kind::Atomic, false, self.cx.target.pointer_size());
         let (expected, desired) = (self.one(expected)?, self.one(desired)?);
         let object = self.object(address.object)?;
-        if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
+        if object.backing.is_private() {
             let raw = self.load_raw_any(&address, shape)?;
             let same = self.b.binary(BinaryOperator::Equal, raw, expected);
             let new = self.b.select(same, desired, raw);

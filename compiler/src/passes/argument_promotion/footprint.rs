@@ -2,7 +2,7 @@
 //!
 //! Example: `f(p) { *p = p[1]; }` has a [`Footprint::Fixed`] of a store at offset 0 and a load at offset 4.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::passes::inline::is_of_kernel;
@@ -78,6 +78,48 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers
     closed
 }
 
+/// Whether shaders can call a function with tags and offsets for its pointers ([`crate::passes::resolve_pointers`]). If
+/// `buffers` is false, the function may not use pointers to global memory or to `__constant` arguments.
+pub(in crate::passes) fn is_callable_in_shaders(function: &Function, module: &Module, buffers: bool) -> bool {
+    if function.kernel.is_some() || function.params.len() > MAX_PARAMS {
+        return false;
+    }
+    let needs_buffers = |ty: Type| matches!(ty, Type::Ptr(Space::Global | Space::Generic));
+    let constant_param = |&param: &Value| function.ty(param) == Type::Ptr(Space::Constant);
+    if !buffers && (function.values.iter().any(|value| needs_buffers(value.ty)) || function.params.iter().any(constant_param)) {
+        return false;
+    }
+    let mut callable = true;
+    function.body.walk(&mut |inst| {
+        callable &= match &inst.op {
+            Op::GlobalAddr(_) => true,
+            Op::Atomic { .. } | Op::CmpXchg { .. } => true,
+            op if is_of_kernel(op, module) => is_supported_in_functions(op, function),
+            Op::Copy { .. } | Op::Zero { .. } => false,
+            _ => true,
+        };
+    });
+    callable
+}
+
+/// Whether a function only accesses, compares and passes on the private memory that its parameters point to.
+pub(super) fn keeps_private_memory(function: &Function) -> bool {
+    let is_private = |value: &Value| matches!(function.ty(*value), Type::Ptr(Space::Private | Space::Generic));
+    let mut pointers: FxHashSet<Value> = function.params.iter().copied().filter(is_private).collect();
+    let mut keeps = true;
+    function.body.walk(&mut |inst| match (&inst.op, &inst.results[..]) {
+        (Op::PtrAdd(from, _) | Op::Cast(CastOp::SpaceCast, from), &[result]) => {
+            if pointers.contains(from) {
+                pointers.insert(result);
+            }
+        }
+        (Op::Load { .. } | Op::Cmp(..) | Op::Call(..), _) => {}
+        (Op::Store { value, .. }, _) => keeps &= !pointers.contains(value),
+        (op, _) => op.for_each_operand(|operand| keeps &= !pointers.contains(&operand)),
+    });
+    keeps
+}
+
 /// Whether an operation of kernels is also supported in other functions of shaders.
 fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
     match *op {
@@ -94,14 +136,14 @@ fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
         )
         | Op::MemFence(_)
         | Op::Printf { format: Some(_), .. } => true,
-        // Atomics of other types or in other memory may need locks, so they are only supported in kernels.
+        // Atomics of other types or in other memory may need a lock, which depends on the object. So they need tags.
         Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => ty == Scalar::I32 && function.ty(ptr) == Type::Ptr(Space::Global),
         _ => false,
     }
 }
 
 /// Computes the footprint of each parameter of a function. The footprint is `None` for a parameter that is not a
-/// pointer, and for a pointer to global memory. `known` has the footprints of the function's callees with pointer
+/// pointer to private memory. `known` has the footprints of the function's callees with pointer
 /// parameters. `dynamic_params` contains for each parameter whether its offset in the object that it points into is
 /// only known at run time.
 pub(super) fn of(
@@ -112,7 +154,7 @@ pub(super) fn of(
 ) -> Vec<Option<Footprint>> {
     let mut scan = Scan { function, known, ptr_size, targets: vec![None; function.values.len()], found: Vec::new() };
     for (index, &param) in function.params.iter().enumerate() {
-        let is_pointer = matches!(function.ty(param), Type::Ptr(space) if space != Space::Global);
+        let is_pointer = matches!(function.ty(param), Type::Ptr(Space::Private | Space::Generic));
         if is_pointer {
             scan.targets[param.index()] = Some((index, Some(0)));
         }

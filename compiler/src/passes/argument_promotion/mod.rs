@@ -21,9 +21,9 @@
 //!
 //! # Limits
 //!
-//! If one of these conditions holds for a call, the function is inlined. Targets that support pointer parameters may
-//! call the function with addresses instead:
-//! * A pointer argument does not have a single known object, or pointers are stored in memory.
+//! If one of these conditions holds for a call, the function keeps its pointer parameters. Machine code then passes
+//! addresses, and shaders pass tags and offsets ([`super::resolve_pointers`]):
+//! * A pointer to private memory does not have a single known object, or is used in other ways than an access.
 //! * Two pointer arguments alias, and the function stores through one of them.
 //! * The function would have more than [`MAX_VALUES`] arguments or results, or its accesses cannot be divided into
 //!   values.
@@ -38,7 +38,7 @@ use super::sroa::slices::{Access, Slice, divide};
 use crate::analysis::calls::callees;
 use crate::ir::{Func, Function, Module, Op, Scalar, Type};
 use footprint::Footprint;
-pub(super) use footprint::is_closed;
+pub(super) use footprint::{is_callable_in_shaders, is_closed};
 use sites::{Object, Site, Sites};
 
 /// Maximum number of arguments, and of results, of a function. Vectors of up to four lanes count as one. SPIR-V allows
@@ -106,13 +106,13 @@ pub(super) fn has_pointer_params(function: &Function) -> bool {
     function.params.iter().any(|&param| matches!(function.ty(param), Type::Ptr(_)))
 }
 
-/// Plans the parameters of every function that is called with pointers. `order` contains all functions, callees first.
-/// `by_address` contains the functions that keep their pointer parameters.
+/// Plans the parameters of every function that is called with pointers to private memory. `order` contains all
+/// functions, callees first. `by_address` contains the functions that keep their pointer parameters.
 ///
 /// # Errors
 ///
-/// Returns the functions to which memory cannot be passed by value. Before it calls `plan` again, the caller must
-/// inline all calls of these functions, or add the functions to `by_address`.
+/// Returns the functions to which memory cannot be passed by value. Before it calls `plan` again, the caller must add
+/// the functions to `by_address`, or inline all calls of these functions.
 pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &FxHashSet<Func>) -> Result<Plan, Vec<Func>> {
     let mut planner = Planner {
         module,
@@ -167,7 +167,7 @@ impl Planner<'_> {
                 // parameter of this function, so this function is refused as well.
                 let is_unknown =
                     |callee: &Func| !self.footprints.contains_key(callee) && has_pointer_params(&self.module.functions[callee.index()]);
-                if callees(function).iter().any(is_unknown) {
+                if callees(function).iter().any(is_unknown) || !footprint::keeps_private_memory(function) {
                     self.refused.push(func);
                     continue;
                 }

@@ -2,7 +2,7 @@
 
 use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
-use crate::ir::{CastOp, Function, KernelParam, Op, Space, Type, Value, Var};
+use crate::ir::{CastOp, Function, Op, Type, Value, Var};
 
 /// The object that a pointer argument points into, and the offset in the object.
 #[derive(Clone, Debug)]
@@ -37,16 +37,10 @@ impl<'f> Sites<'f> {
     /// memory cannot be passed by value, for one of these reasons:
     /// * An argument does not point into one known object.
     /// * Two arguments alias, and the callee stores through one of them.
-    /// * A pointer to global memory does not point into a buffer argument.
     pub(super) fn of_call(&self, args: &[Value], footprints: &[Option<Footprint>]) -> Option<Vec<(usize, Site)>> {
         let mut list: Vec<(usize, Site)> = Vec::new();
         for (index, (&arg, footprint)) in args.iter().zip(footprints).enumerate() {
-            let Some(footprint) = footprint else {
-                if self.function.ty(arg) == Type::Ptr(Space::Global) && !self.is_in_buffer(arg) {
-                    return None;
-                }
-                continue;
-            };
+            let Some(footprint) = footprint else { continue };
             let site = self.site(arg)?;
             let conflicts =
                 |(other, at): &(usize, Site)| footprints[*other].as_ref().is_some_and(|known| conflicts((footprint, &site), (known, at)));
@@ -56,21 +50,6 @@ impl<'f> Sites<'f> {
             list.push((index, site));
         }
         Some(list)
-    }
-
-    /// Whether a pointer to global memory is based on a parameter of this function. In a kernel, the parameter must be
-    /// a buffer.
-    fn is_in_buffer(&self, pointer: Value) -> bool {
-        let mut pointer = pointer;
-        while let Some(op) = self.known.get(pointer) {
-            let Op::PtrAdd(base, _) = op else { return false };
-            pointer = *base;
-        }
-        let index = self.function.params.iter().position(|&param| param == pointer);
-        index.is_some_and(|index| match &self.function.kernel {
-            Some(kernel) => matches!(kernel.params.get(index), Some(KernelParam::Buffer { space: Space::Global, .. })),
-            None => true,
-        })
     }
 
     /// Returns the target of a pointer, or `None` if the pointer does not point into one object that is known when the

@@ -10,7 +10,7 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Ty
 impl Resolver<'_> {
     /// Whether a root is a buffer that is accessed by address.
     pub(super) fn has_address(&self, root: usize) -> bool {
-        matches!(self.roots.list[root], Root::Param(index) if self.by_address.get(index as usize) == Some(&true))
+        matches!(self.cx.roots.list[root], Root::Param(index) if self.cx.by_address.get(index as usize) == Some(&true))
     }
 
     /// Returns the device address of a root.
@@ -18,7 +18,7 @@ impl Resolver<'_> {
         if let Some(&known) = self.addresses.get(&root) {
             return known;
         }
-        let Root::Param(param) = self.roots.list[root] else { return self.constant(Type::I64, 0) };
+        let Root::Param(param) = self.cx.roots.list[root] else { return self.constant(Type::I64, 0) };
         let halves = [false, true].map(|high| self.argument_word(WorkItem::ArgAddress { param, high }));
         let amount = self.constant(Type::I64, 32);
         let Self { function, entry, .. } = self;
@@ -55,7 +55,7 @@ impl Resolver<'_> {
         }
         let mut address = self.address(*first);
         for &root in others {
-            let number = self.constant(Type::I32, self.numbers.tags[root]);
+            let number = self.constant(Type::I32, self.cx.numbers.tags[root]);
             let here = self.at(out, inst.span).cmp(CmpOp::Eq, tag, number);
             let own = self.address(root);
             address = self.at(out, inst.span).select(here, own, address);
@@ -117,8 +117,7 @@ mod tests {
 
     fn resolve(text: &str, large_offsets: bool, by_address: &[bool]) -> String {
         let mut module = read_module(text).expect("the text is IR");
-        let globals = module.globals.clone();
-        resolve_pointers::run(&mut module.functions[0], &globals, 8, large_offsets, by_address.to_vec()).expect("pointers with roots");
+        resolve_pointers::run(&mut module, 8, large_offsets, by_address).expect("pointers with roots");
         assert!(verify(&module).is_ok(), "{:?}\n{module}", verify(&module));
         module.to_string()
     }

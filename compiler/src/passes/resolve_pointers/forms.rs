@@ -4,9 +4,7 @@
 use super::roots::{Root, Roots, first_of};
 use super::{Resolver, Tag};
 use crate::diag::Span;
-use crate::ir::{
-    BinOp, Build, CastOp, CmpOp, Const, Function, GlobalVar, Inst, KernelParam, Op, Region, Space, Type, UnOp, Value, WorkItem,
-};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Inst, KernelParam, Module, Op, Region, Space, Type, UnOp, Value, WorkItem};
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
 
@@ -19,7 +17,7 @@ pub(super) enum Identity {
     Argument(u32),
 }
 
-/// The tags and identities of a function's objects.
+/// The tags and identities of all objects.
 #[derive(Debug)]
 pub(super) struct Numbers {
     /// The tag of each root in local-tag form.
@@ -32,15 +30,25 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn new(function: &Function, globals: &[GlobalVar], roots: &Roots, layout: &ProgramLayout, ptr_size: u32) -> Self {
+    pub(super) fn new(module: &Module, roots: &Roots, layout: &ProgramLayout, ptr_size: u32) -> Self {
+        let Module { functions, globals } = module;
         let first_own = if ptr_size == 8 { identity::FIRST_OWN } else { FIRST_OWN_32 };
-        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        let kernel = functions.iter().find_map(|function| function.kernel.as_ref());
+        let params = kernel.map_or(&[][..], |kernel| &kernel.params);
+        // The objects are numbered in this order: globals, and the parameters and variables of each function.
+        let mut first = Vec::with_capacity(functions.len());
+        let mut next = globals.len();
+        for function in functions {
+            first.push(next);
+            next += function.params.len() + function.vars.len();
+        }
         let mut numbers = Self { tags: Vec::new(), identities: Vec::new(), through: Vec::new(), fit: true };
         for (number, (root, &space)) in roots.list.iter().zip(&roots.spaces).enumerate() {
-            let own = match root {
+            let own = match *root {
                 Root::Global(global) => global.index(),
-                Root::Param(index) => globals.len() + *index as usize,
-                Root::Var(var) => globals.len() + function.params.len() + var.index(),
+                Root::Param(index) => globals.len() + index as usize,
+                Root::Passed(func, index) => first[func as usize] + index as usize,
+                Root::Var(func, var) => first[func as usize] + functions[func as usize].params.len() + var.index(),
             };
             let own = first_own.saturating_add(crate::ir::number(own));
             let mut tag = own;
@@ -84,7 +92,7 @@ impl Resolver<'_> {
 
     /// Returns the identity of a root, and its byte offset in the memory with that identity.
     pub(super) fn identity(&mut self, root: usize) -> (Value, Value) {
-        match self.numbers.identities[root] {
+        match self.cx.numbers.identities[root] {
             Identity::Known(tag, base) => (self.constant(Type::I32, u64::from(tag)), self.constant(Type::I32, u64::from(base))),
             Identity::Argument(index) => (self.argument_word(WorkItem::ArgIdentity(index)), self.argument_word(WorkItem::ArgBase(index))),
         }
@@ -117,9 +125,9 @@ impl Resolver<'_> {
             Tag::Local(local_tag) => {
                 let zero = self.constant(Type::I32, 0);
                 let (mut tag, mut base) = (local_tag, zero);
-                for root in self.roots.set(ptr).roots().collect::<Vec<_>>() {
-                    let number = self.numbers.tags[root];
-                    if matches!(self.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
+                for root in self.pointers.set(ptr).roots().collect::<Vec<_>>() {
+                    let number = self.cx.numbers.tags[root];
+                    if matches!(self.cx.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
                         continue;
                     }
                     let (own_tag, own_base) = self.identity(root);
@@ -151,8 +159,8 @@ impl Resolver<'_> {
 
     fn join(&mut self, out: &mut Vec<Inst>, span: Span, mut tag: Value, mut offset: Value, into: Option<Value>) -> Value {
         let ty = self.integer();
-        let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
-        if self.ptr_size == 8 {
+        let shift = if self.cx.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
+        if self.cx.ptr_size == 8 {
             tag = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, tag));
             offset = self.function.emit(out, span, ty, Op::Cast(CastOp::ZExt, offset));
         } else {
@@ -168,7 +176,7 @@ impl Resolver<'_> {
     }
 
     fn check_tags(&mut self) {
-        if !self.numbers.fit {
+        if !self.cx.numbers.fit {
             self.error = Some(
                 "a pointer in memory or as an integer, in a kernel with too many objects for 32-bit pointers, on a device without 64-bit integers,",
             );
@@ -182,10 +190,10 @@ impl Resolver<'_> {
             let tag = self.constant(Type::I32, 0);
             return self.define(ptr, Tag::Identity(tag), bits);
         }
-        let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
+        let shift = if self.cx.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
         let amount = self.constant(ty, u64::from(shift));
         let mut tag = self.at(out, span).bin(BinOp::LShr, bits, amount);
-        let offset = if self.ptr_size == 8 {
+        let offset = if self.cx.ptr_size == 8 {
             tag = self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, tag));
             self.function.emit(out, span, Type::I32, Op::Cast(CastOp::Trunc, bits))
         } else {
@@ -193,25 +201,25 @@ impl Resolver<'_> {
             let mask = self.constant(ty, (1 << shift) - 1);
             self.at(out, span).bin(BinOp::And, bits, mask)
         };
-        let tag = if self.roots.has_identity(ptr) { Tag::Identity(tag) } else { Tag::Local(tag) };
+        let tag = if self.pointers.has_identity(ptr) { Tag::Identity(tag) } else { Tag::Local(tag) };
         self.define(ptr, tag, offset);
     }
 
     /// Emits the bits of the pointer `value` for a store through `ptr`.
     pub(super) fn stored_bits(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, ptr: Value) -> Value {
-        if !self.roots.stores_identities(ptr) {
+        if !self.cx.roots.stores_identities(self.pointers.set(ptr)) {
             let parts = self.parts(value);
             let tag = self.tag_value(parts.tag);
             return self.join(out, span, tag, parts.offset, None);
         }
-        if self.ptr_size == 4 {
-            let buffer = |root: &Root| match (root, &self.function.kernel) {
-                (Root::Param(index), Some(kernel)) => matches!(kernel.params.get(*index as usize), Some(KernelParam::Buffer { .. })),
+        if self.cx.ptr_size == 4 {
+            let buffer = |root: &Root| match root {
+                Root::Param(index) => matches!(self.cx.params.get(*index as usize), Some(KernelParam::Buffer { .. })),
                 _ => false,
             };
-            let points_to_buffer = self.roots.set(value).roots().any(|root| buffer(&self.roots.list[root]));
-            let outlives = |root: usize| matches!(self.roots.spaces[root], Space::Global | Space::Constant);
-            if points_to_buffer && self.roots.set(ptr).roots().any(outlives) {
+            let points_to_buffer = self.pointers.set(value).roots().any(|root| buffer(&self.cx.roots.list[root]));
+            let outlives = |root: usize| matches!(self.cx.roots.spaces[root], Space::Global | Space::Constant);
+            if points_to_buffer && self.pointers.set(ptr).roots().any(outlives) {
                 self.error = Some("a store to global memory of a pointer that points to a buffer, on a device without 64-bit integers,");
             }
         }
@@ -223,8 +231,8 @@ impl Resolver<'_> {
     pub(super) fn narrow(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, ptr: Value) {
         let parts = self.parts(ptr);
         let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
-        let kept: Vec<usize> = self.roots.set(result).roots().collect();
-        let lost = self.roots.set(ptr).roots().any(|root| !kept.contains(&root));
+        let kept: Vec<usize> = self.pointers.set(result).roots().collect();
+        let lost = self.pointers.set(ptr).roots().any(|root| !kept.contains(&root));
         if let (Tag::Identity(_), true) = (parts.tag, self.has_large_offsets()) {
             return self.narrow_large(out, span, (result, parts.offset), (from, to), &kept);
         }
@@ -234,7 +242,7 @@ impl Resolver<'_> {
                 let here = self.is_one_of(out, span, tag, &kept, false);
                 Tag::Local(self.choose(out, span, here, tag))
             }
-            Tag::Identity(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
+            Tag::Identity(tag) if narrows && self.cx.ptr_size == 8 && to == Some(Space::Global) => {
                 let last = self.constant(Type::I32, u64::from(identity::VARIABLES));
                 let here = self.at(out, span).cmp(CmpOp::ULe, tag, last);
                 Tag::Identity(self.choose(out, span, here, tag))
@@ -261,7 +269,7 @@ impl Resolver<'_> {
         let mut result = self.constant(Type::BOOL, 0);
         let mut first = true;
         for &root in roots {
-            let number = if by_identity { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
+            let number = if by_identity { self.identity(root).0 } else { self.constant(Type::I32, self.cx.numbers.tags[root]) };
             let here = self.at(out, span).cmp(CmpOp::Eq, tag, number);
             result = if first { here } else { self.at(out, span).bin(BinOp::Or, result, here) };
             first = false;
@@ -293,16 +301,16 @@ impl Resolver<'_> {
         // Two arguments may be the same buffer, or parts of the same buffer. So pointers into two arguments are
         // compared by identity.
         let mut arguments: Vec<u32> =
-            [a, b].iter().flat_map(|&ptr| self.roots.set(ptr).roots().filter_map(|root| self.numbers.argument(root))).collect();
+            [a, b].iter().flat_map(|&ptr| self.pointers.set(ptr).roots().filter_map(|root| self.cx.numbers.argument(root))).collect();
         arguments.sort_unstable();
         arguments.dedup();
         let by_identity = matches!(x.tag, Tag::Identity(_)) || matches!(y.tag, Tag::Identity(_)) || arguments.len() > 1;
         let (p, q) = match (x.tag, y.tag) {
             (Tag::Fixed(p), Tag::Fixed(q))
-                if !by_identity || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
+                if !by_identity || [p, q].iter().any(|root| root.and_then(|root| self.cx.numbers.argument(root)).is_none()) =>
             {
                 // The order of pointers into different objects is that of their tags.
-                let of = |root: Option<usize>| root.map_or(0, |root| self.numbers.tags[root]);
+                let of = |root: Option<usize>| root.map_or(0, |root| self.cx.numbers.tags[root]);
                 let holds = match kind {
                     CmpOp::Ne => true,
                     CmpOp::ULt | CmpOp::ULe => of(p) < of(q),
@@ -336,7 +344,7 @@ impl Resolver<'_> {
     /// those of each candidate root.
     pub(super) fn access_by_identity(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
         let span = inst.span;
-        let mut roots: Vec<usize> = candidates.iter().map(|&root| self.numbers.through[root]).collect();
+        let mut roots: Vec<usize> = candidates.iter().map(|&root| self.cx.numbers.through[root]).collect();
         roots.sort_unstable();
         roots.dedup();
         let mut found = Vec::with_capacity(roots.len());
@@ -348,7 +356,7 @@ impl Resolver<'_> {
             let (own, base) = self.identity(root);
             let mut here = self.at(out, span).cmp(CmpOp::Eq, tag, own);
             let mut relative = offset;
-            if let Some(index) = self.numbers.argument(root) {
+            if let Some(index) = self.cx.numbers.argument(root) {
                 relative = self.at(out, span).bin(BinOp::Sub, offset, base);
                 let size = self.argument_word(WorkItem::ArgSize(index));
                 let inside = self.at(out, span).cmp(CmpOp::ULt, relative, size);
@@ -388,10 +396,7 @@ mod tests {
 
     fn resolve(text: &str, ptr_size: u32) -> Result<String, PassError> {
         let mut module = read_module(text).unwrap_or_default();
-        let globals = module.globals.clone();
-        let mut function = module.functions.remove(0);
-        resolve_pointers::run(&mut function, &globals, ptr_size, false, Vec::new())?;
-        module.functions = vec![function];
+        resolve_pointers::run(&mut module, ptr_size, false, &[])?;
         Ok(module.to_string())
     }
 

@@ -25,9 +25,9 @@ impl Resolver<'_> {
             Tag::Fixed(Some(root)) => self.flat_base(root),
             Tag::Local(local_tag) => {
                 let mut base = self.flat_identity(out, span, local_tag);
-                for root in self.roots.set(ptr).roots().collect::<Vec<_>>() {
-                    let number = self.numbers.tags[root];
-                    if matches!(self.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
+                for root in self.pointers.set(ptr).roots().collect::<Vec<_>>() {
+                    let number = self.cx.numbers.tags[root];
+                    if matches!(self.cx.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
                         continue;
                     }
                     let own = self.flat_base(root);
@@ -57,7 +57,7 @@ impl Resolver<'_> {
 
     /// Returns the flat pointer to the first byte of a root.
     fn flat_base(&mut self, root: usize) -> Value {
-        if let Identity::Known(tag, base) = self.numbers.identities[root] {
+        if let Identity::Known(tag, base) = self.cx.numbers.identities[root] {
             return self.constant(Type::I64, u64::from(tag) << SHIFT | u64::from(base));
         }
         if let Some(&known) = self.flat_bases.get(&root) {
@@ -75,7 +75,7 @@ impl Resolver<'_> {
 
     /// Returns the root, whether a flat pointer points into the root, and the offset in the root.
     pub(super) fn match_large(&mut self, out: &mut Vec<Inst>, span: Span, root: usize, flat: Value) -> (usize, Value, Value) {
-        let Some(index) = self.numbers.argument(root) else {
+        let Some(index) = self.cx.numbers.argument(root) else {
             let (own, _) = self.identity(root);
             let high = self.identity_of_flat(out, span, flat);
             let here = self.at(out, span).cmp(CmpOp::Eq, high, own);

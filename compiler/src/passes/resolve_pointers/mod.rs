@@ -35,15 +35,16 @@
 //! With [`BindingKey::addresses`](crate::launch::BindingKey::addresses), buffers are accessed by address. An access to
 //! one of several buffers then selects the address: there is one access, whose pointer is an `inttoptr`.
 //!
-//! Parameters of functions that point into buffers become addresses ([`calls`]).
+//! [`calls`] describes the pointers that functions receive and return.
 //!
 //! # Result
 //!
 //! The pointer of a load, store or atomic operation is a root, or one `ptr_add` of a root and an `i32` (an `i64` with
-//! `large_offsets`). A root is a kernel's pointer parameter, `var_addr`, `global_addr`, or `inttoptr` for an access by
-//! address. No other value has a pointer type. No pointer is loaded, stored, converted, compared, or an operand of
-//! control flow. A load through null in local-tag form returns an unspecified value. A store through null in this form
-//! does nothing, or changes any object of the pointer's address space.
+//! `large_offsets`). A root is a kernel's pointer parameter (`param_addr` in other functions), `var_addr`,
+//! `global_addr`, or `inttoptr` for an access by address. No other value has a pointer type. No pointer is loaded,
+//! stored, converted, compared, or an operand of control flow. A load through null in local-tag form returns an
+//! unspecified value. A store through null in this form does nothing, or changes any object of the pointer's address
+//! space.
 
 mod by_address;
 mod calls;
@@ -57,73 +58,84 @@ use crate::analysis::definitions::Constants;
 use crate::binding::required_addresses;
 use crate::diag::Span;
 use crate::ir::{
-    AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, GlobalVar, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem,
+    AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Global, Inst, KernelParam, Module, Op, Region, Scalar, Space, Type,
+    Value, WorkItem,
 };
 use crate::layout::ProgramLayout;
+use calls::{Form, Signature};
 use forms::Numbers;
-use roots::{Root, Roots};
+use roots::{Pointers, Root, Roots};
 use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
-    for function in &mut module.functions {
-        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
-        let by_address = required_addresses(params, &cx.key.binding);
-        run(function, &module.globals, cx.pointer_size(), cx.key.kernel.large_offsets, by_address)?;
-    }
+    let kernel = module.functions.iter().find_map(|function| function.kernel.as_ref());
+    let by_address = required_addresses(kernel.map_or(&[][..], |kernel| &kernel.params), &cx.key.binding);
+    run(module, cx.pointer_size(), cx.key.kernel.large_offsets, &by_address)?;
     Ok(true)
 });
 
-/// Resolves the pointers of a function. `ptr_size` is the size of a pointer in bytes. If `large_offsets` is true,
-/// offsets have 64 bits. `by_address` contains for each parameter whether its memory is accessed by address.
+/// Resolves the pointers of a kernel and its callees. `ptr_size` is the size of a pointer in bytes. If `large_offsets`
+/// is true, offsets have 64 bits. `by_address` contains for each parameter of the kernel whether its memory is accessed
+/// by address.
 ///
 /// # Errors
 ///
-/// Fails with [`PassError::Unsupported`] if a pointer is returned, or if 32-bit pointers have too few bits for tags or
-/// identities. Also fails if a call has pointer arguments, except for buffers that are accessed by address. Also fails
-/// if a `copy` or `zero` operation was not lowered.
-pub(crate) fn run(
-    function: &mut Function,
-    globals: &[GlobalVar],
-    ptr_size: u32,
-    large_offsets: bool,
-    by_address: Vec<bool>,
-) -> Result<(), PassError> {
-    let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
-    if !has_pointers {
+/// Fails with [`PassError::Unsupported`] if 32-bit pointers have too few bits for tags or identities, or if a `copy` or
+/// `zero` operation was not lowered.
+pub(crate) fn run(module: &mut Module, ptr_size: u32, large_offsets: bool, by_address: &[bool]) -> Result<(), PassError> {
+    let has_pointers = |function: &Function| function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
+    if !module.functions.iter().any(has_pointers) {
         return Ok(());
     }
-    let roots = Roots::of(function, globals, large_offsets);
+    let (forms, roots) = calls::analyse(module, large_offsets, by_address);
+    let signature = |(func, function): (usize, &Function)| Signature::of(function, forms[func], &roots.functions[func]);
+    let signatures = module.functions.iter().enumerate().map(signature).collect();
+    let layout = ProgramLayout::of(&module.globals);
+    let numbers = Numbers::new(module, &roots, &layout, ptr_size);
+    let kernel = module.functions.iter().find_map(|function| function.kernel.as_ref());
+    let params = kernel.map(|kernel| kernel.params.clone()).unwrap_or_default();
+    let width = if large_offsets { Type::I64 } else { Type::I32 };
+    let shared = calls::share_variables(module, &roots);
+    let context = Context { roots, numbers, forms, signatures, params, shared, ptr_size, by_address };
+    for (func, function) in module.functions.iter_mut().enumerate().filter(|(_, function)| has_pointers(function)) {
+        resolve(function, func, width, &context)?;
+    }
+    Ok(())
+}
+
+/// Resolves the pointers of one function.
+fn resolve(function: &mut Function, func: usize, width: Type, context: &Context<'_>) -> Result<(), PassError> {
     let mut body = std::mem::take(&mut function.body);
     let count = function.values.len();
-    let layout = ProgramLayout::of(globals);
-    let numbers = Numbers::new(function, globals, &roots, &layout, ptr_size);
     let mut pass = Resolver {
+        cx: context,
+        func,
+        pointers: &context.roots.functions[func],
         parts: vec![None; count],
         from_pointers: FxHashMap::default(),
         constants: FxHashMap::default(),
         known: Constants::of(&body),
-        root_values: vec![None; roots.list.len()],
+        root_values: vec![None; context.roots.list.len()],
         entry: Vec::new(),
         owners: Vec::new(),
         error: None,
         argument_words: FxHashMap::default(),
-        numbers,
-        roots,
         function,
-        ptr_size,
-        width: if large_offsets { Type::I64 } else { Type::I32 },
-        by_address,
+        width,
         addresses: FxHashMap::default(),
         flat_bases: FxHashMap::default(),
     };
-    for index in 0..pass.roots.list.len() {
-        if let Root::Param(param) = pass.roots.list[index] {
-            let value = pass.function.params[param as usize];
-            pass.replace_by_address(index, param as usize);
-            pass.root_values[index] = Some(value);
-            let zero = pass.constant(pass.width, 0);
-            pass.parts[value.index()] = Some(Parts { tag: Tag::Fixed(Some(index)), offset: zero });
+    if context.forms[func] == Form::Kernel {
+        for index in 0..context.roots.list.len() {
+            if let Root::Param(param) = context.roots.list[index] {
+                let value = pass.function.params[param as usize];
+                pass.root_values[index] = Some(value);
+                let zero = pass.constant(width, 0);
+                pass.parts[value.index()] = Some(Parts { tag: Tag::Fixed(Some(index)), offset: zero });
+            }
         }
+    } else {
+        pass.replace_params();
     }
     pass.region(&mut body);
     let error = pass.error.take();
@@ -134,6 +146,22 @@ pub(crate) fn run(
         Some(what) => Err(PassError::Unsupported { function: function.name.clone(), what: what.to_owned() }),
         None => Ok(()),
     }
+}
+
+/// The data that all functions of a module share.
+struct Context<'a> {
+    roots: Roots,
+    numbers: Numbers,
+    /// The form of each function's parameters.
+    forms: Vec<Form>,
+    signatures: Vec<Signature>,
+    /// The parameters of the kernel.
+    params: Vec<KernelParam>,
+    /// The private variables that other functions access, by root.
+    shared: FxHashMap<usize, Global>,
+    ptr_size: u32,
+    /// For each parameter of the kernel: whether its memory is accessed by address.
+    by_address: &'a [bool],
 }
 
 /// The object that a pointer points into.
@@ -153,10 +181,12 @@ struct Parts {
     offset: Value,
 }
 
-/// How a result or parameter of control flow is represented.
-#[derive(Clone, Copy)]
+/// How a result or parameter of control flow or of a function is represented.
+#[derive(Clone, Copy, Debug)]
 enum Slot {
     Plain,
+    /// As a device address.
+    Address,
     /// As an offset, and a tag if the pointer has a tag.
     Pointer {
         has_tag: bool,
@@ -171,16 +201,16 @@ struct Owner {
 }
 
 struct Resolver<'a> {
+    cx: &'a Context<'a>,
+    /// The index of the function.
+    func: usize,
+    /// The points-to sets of the function's pointers.
+    pointers: &'a Pointers,
     function: &'a mut Function,
-    roots: Roots,
-    numbers: Numbers,
     /// The words of the argument buffer that are already loaded.
     argument_words: FxHashMap<WorkItem, Value>,
-    ptr_size: u32,
     /// The type of offsets.
     width: Type,
-    /// For each parameter: whether its memory is accessed by address.
-    by_address: Vec<bool>,
     /// The flat pointers that were already emitted, by root. Only with large offsets.
     flat_bases: FxHashMap<usize, Value>,
     /// The device addresses that were already emitted, by root.
@@ -215,7 +245,7 @@ impl Resolver<'_> {
     }
 
     fn integer(&self) -> Type {
-        if self.ptr_size == 8 { Type::I64 } else { Type::I32 }
+        if self.cx.ptr_size == 8 { Type::I64 } else { Type::I32 }
     }
 
     /// Returns the tag and offset of a pointer.
@@ -229,8 +259,8 @@ impl Resolver<'_> {
 
     /// Records the parts of a new pointer. Drops the tag if only one object is possible.
     fn define(&mut self, ptr: Value, tag: Tag, offset: Value) {
-        let set = self.roots.set(ptr);
-        let tag = if set.len() > 1 || self.roots.has_identity(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
+        let set = self.pointers.set(ptr);
+        let tag = if set.len() > 1 || self.pointers.has_identity(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
         self.parts[ptr.index()] = Some(Parts { tag, offset });
     }
 
@@ -238,7 +268,7 @@ impl Resolver<'_> {
         match tag {
             Tag::Local(value) | Tag::Identity(value) => value,
             Tag::Fixed(root) => {
-                let bits = root.map_or(0, |root| self.numbers.tags[root]);
+                let bits = root.map_or(0, |root| self.cx.numbers.tags[root]);
                 self.constant(Type::I32, bits)
             }
         }
@@ -249,8 +279,8 @@ impl Resolver<'_> {
             .iter()
             .map(|&value| {
                 if self.is_pointer(value) {
-                    let has_identity = self.roots.has_identity(value);
-                    Slot::Pointer { has_tag: has_identity || self.roots.set(value).len() > 1, has_identity }
+                    let has_identity = self.pointers.has_identity(value);
+                    Slot::Pointer { has_tag: has_identity || self.pointers.set(value).len() > 1, has_identity }
                 } else {
                     Slot::Plain
                 }
@@ -264,6 +294,7 @@ impl Resolver<'_> {
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
                 Slot::Plain => list.push(value),
+                Slot::Address => list.push(self.passed_address(out, span, value)),
                 Slot::Pointer { has_identity: true, .. } => {
                     let (tag, offset) = self.identity_form(out, span, value);
                     list.extend([offset, tag]);
@@ -285,7 +316,8 @@ impl Resolver<'_> {
         let mut out = Vec::with_capacity(values.len());
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
-                Slot::Plain => out.push(value),
+                // Only parameters have addresses, and `replace_params` replaces them.
+                Slot::Plain | Slot::Address => out.push(value),
                 Slot::Pointer { has_tag, has_identity } => {
                     let offset = self.function.new_value(self.width);
                     out.push(offset);
@@ -324,7 +356,7 @@ impl Resolver<'_> {
             }
             (Op::VarAddr(_) | Op::GlobalAddr(_), Some(result)) => {
                 let zero = self.constant(self.width, 0);
-                let root = self.roots.set(result).roots().next();
+                let root = self.pointers.set(result).roots().next();
                 self.define(result, Tag::Fixed(root), zero);
             }
             (Op::PtrAdd(ptr, offset), Some(result)) => {
@@ -375,17 +407,7 @@ impl Resolver<'_> {
                 self.access(inst, ptr, out);
             }
             (Op::Copy { .. } | Op::Zero { .. }, _) => self.error = Some("a `copy` or `zero` operation that was not lowered"),
-            (Op::Call(_, args), _) => {
-                if inst.results.iter().any(|&value| self.is_pointer(value)) {
-                    self.error = Some("a call with pointers that was not inlined");
-                }
-                for value in args {
-                    if self.is_pointer(*value) {
-                        *value = self.passed_address(out, span, *value);
-                    }
-                }
-                out.push(inst);
-            }
+            (Op::Call(..), _) => self.call(inst, out),
             (Op::Printf { args, .. }, _) => {
                 for value in args {
                     if self.is_pointer(*value) {
@@ -451,8 +473,9 @@ impl Resolver<'_> {
                     *values = self.expand(out, span, values, &slots);
                 }
             }
-            Op::Return(values) if values.iter().any(|&value| self.function.ty(value).space().is_some()) => {
-                self.error = Some("a pointer returned from a function")
+            Op::Return(values) => {
+                let signature = &self.cx.signatures[self.func];
+                *values = self.expand(out, span, values, &signature.results);
             }
             _ => {}
         }
@@ -477,7 +500,7 @@ impl Resolver<'_> {
     }
 
     fn select(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, cond: Value, yes: Value, no: Value) {
-        if self.roots.has_identity(result) {
+        if self.pointers.has_identity(result) {
             let (yes, no) = (self.identity_form(out, span, yes), self.identity_form(out, span, no));
             let tag = self.at(out, span).select(cond, yes.0, no.0);
             let offset = self.at(out, span).select(cond, yes.1, no.1);
@@ -485,7 +508,7 @@ impl Resolver<'_> {
             return;
         }
         let (yes, no) = (self.parts(yes), self.parts(no));
-        let tag = if yes.tag == no.tag || self.roots.set(result).len() <= 1 {
+        let tag = if yes.tag == no.tag || self.pointers.set(result).len() <= 1 {
             yes.tag
         } else {
             let (yes, no) = (self.tag_value(yes.tag), self.tag_value(no.tag));
@@ -500,12 +523,14 @@ impl Resolver<'_> {
         if let Some(value) = self.root_values[root] {
             return value;
         }
-        let op = match self.roots.list[root] {
+        let shared = self.cx.shared.get(&root).copied();
+        let op = match self.cx.roots.list[root] {
+            Root::Var(..) if let Some(global) = shared => Op::GlobalAddr(global),
             Root::Global(global) => Op::GlobalAddr(global),
-            Root::Var(var) => Op::VarAddr(var),
-            Root::Param(index) => return self.function.params[index as usize],
+            Root::Var(_, var) => Op::VarAddr(var),
+            Root::Param(index) | Root::Passed(_, index) => Op::ParamAddr(index),
         };
-        let value = self.function.emit(&mut self.entry, Span::NONE, Type::Ptr(self.roots.spaces[root]), op);
+        let value = self.function.emit(&mut self.entry, Span::NONE, Type::Ptr(self.cx.roots.spaces[root]), op);
         self.root_values[root] = Some(value);
         value
     }
@@ -529,7 +554,7 @@ impl Resolver<'_> {
         }
         let bits = inst.results.first().copied();
         let candidates: Vec<usize> =
-            self.roots.set(ptr).roots().filter(|&root| !(writes && self.roots.spaces[root] == Space::Constant)).collect();
+            self.pointers.set(ptr).roots().filter(|&root| !(writes && self.cx.roots.spaces[root] == Space::Constant)).collect();
         match (parts.tag, &candidates[..]) {
             (_, []) => {
                 if let Some(result) = bits {
@@ -548,13 +573,13 @@ impl Resolver<'_> {
                         out.push(Inst { op, results: inst.results, span });
                     } else {
                         let cases =
-                            rest.iter().map(|&root| (vec![self.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
+                            rest.iter().map(|&root| (vec![self.cx.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
                         let default = self.case_of(&inst, op);
                         out.push(Inst { op: Op::Switch { selector: tag, cases, default }, results: inst.results, span });
                     }
                     return self.loaded(out, span, loaded, bits);
                 }
-                let cases = others.iter().map(|&root| (vec![self.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
+                let cases = others.iter().map(|&root| (vec![self.cx.numbers.tags[root]], self.case(&inst, root, parts.offset))).collect();
                 let default = self.case(&inst, *last, parts.offset);
                 out.push(Inst { op: Op::Switch { selector: tag, cases, default }, results: inst.results, span });
             }
@@ -591,7 +616,8 @@ impl Resolver<'_> {
 
     /// Sets the pointer of an access to a root plus an offset.
     fn access_root(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
-        if self.is_address_param(root) {
+        // The addresses of buffers are loaded at the start of the kernel only, so other functions load them here.
+        if self.is_passed_address(root) || (self.cx.forms[self.func] != Form::Kernel && self.has_address(root)) {
             let address = self.address_in(out, span, root, offset);
             let pointer = self.function.emit(out, span, Type::Ptr(Space::Global), Op::Cast(CastOp::IntToPtr, address));
             return set_pointer(op, pointer);
@@ -600,7 +626,7 @@ impl Resolver<'_> {
         let address = if offset == self.constant(self.width, 0) {
             base
         } else {
-            self.function.emit(out, span, Type::Ptr(self.roots.spaces[root]), Op::PtrAdd(base, offset))
+            self.function.emit(out, span, Type::Ptr(self.cx.roots.spaces[root]), Op::PtrAdd(base, offset))
         };
         set_pointer(op, address);
     }

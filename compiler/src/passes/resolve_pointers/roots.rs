@@ -1,9 +1,11 @@
-//! Points-to analysis: the objects that each pointer of a function may point into.
+//! Points-to analysis: the objects that each pointer of a kernel and its callees may point into.
 //!
-//! Example: for `%3 = select %c, %a, %b` the set of `%3` is the union of the sets of `%a` and `%b`.
+//! Example: for `%3 = select %c, %a, %b` the set of `%3` is the union of the sets of `%a` and `%b`. The set of a
+//! parameter is the union of the sets of the arguments of all calls.
 
+use super::calls::Form;
 use crate::analysis::targets::Targets;
-use crate::ir::{CastOp, Const, Function, Global, GlobalVar, KernelParam, Op, Region, Space, Type, Value, Var};
+use crate::ir::{CastOp, Const, Func, Function, Global, GlobalVar, KernelParam, Op, Region, Space, Type, Value, Var};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -14,8 +16,11 @@ pub(super) enum Root {
     Param(u32),
     /// A program-scope or local variable.
     Global(Global),
-    /// A private variable.
-    Var(Var),
+    /// A private variable of the function with this index.
+    Var(u32, Var),
+    /// The memory at the address that is passed to a function ([`Form::Addresses`]): the indices of the function and
+    /// its parameter.
+    Passed(u32, u32),
 }
 
 /// A bit set of roots. Bit 0 is null. Bit `n + 1` is the root with number `n`.
@@ -68,80 +73,145 @@ impl Set {
     }
 }
 
-/// Every root that a function uses, and the points-to set of each pointer.
+/// Every root that a kernel and its callees use, and the points-to set of each pointer.
 #[derive(Debug)]
 pub(super) struct Roots {
     /// All roots. The number of a root is its index in this list.
     pub list: Vec<Root>,
     /// Space of each root.
     pub spaces: Vec<Space>,
+    /// The pointers of each function.
+    pub functions: Vec<Pointers>,
+    /// For each root: whether pointers stored in it have identity form.
+    identity_memory: Vec<bool>,
+}
+
+/// The points-to sets of the pointers of one function.
+#[derive(Debug, Default)]
+pub(super) struct Pointers {
+    values: Sets,
+    /// The values that the function returns.
+    returned: Sets,
+}
+
+impl Pointers {
+    /// Returns the points-to set of a pointer.
+    pub(super) fn set(&self, ptr: Value) -> &Set {
+        &self.values.sets[ptr.index()]
+    }
+
+    /// Whether a pointer has identity form.
+    pub(super) fn has_identity(&self, ptr: Value) -> bool {
+        self.values.identity_form[ptr.index()]
+    }
+
+    /// Returns the points-to set of the returned value with this index, and whether it has identity form.
+    pub(super) fn returned(&self, index: usize) -> (&Set, bool) {
+        (&self.returned.sets[index], self.returned.identity_form[index])
+    }
+}
+
+/// The points-to sets of a list of values.
+#[derive(Debug, Default)]
+struct Sets {
     sets: Vec<Set>,
     /// For each value: whether it is a pointer in identity form. That form consists of the object's
     /// [identity](crate::pointer::identity) and an offset. Such a pointer may come from an integer, or from a root with
     /// unknown contents.
     identity_form: Vec<bool>,
-    /// For each root: whether pointers stored in it have identity form.
-    identity_memory: Vec<bool>,
+}
+
+impl Sets {
+    fn new(count: usize) -> Self {
+        Self { sets: vec![Set::default(); count], identity_form: vec![false; count] }
+    }
+
+    /// Removes the last values, from `first`.
+    fn split_off(&mut self, first: usize) -> Self {
+        Self { sets: self.sets.split_off(first), identity_form: self.identity_form.split_off(first) }
+    }
+}
+
+/// The number of a value of a function, or of a returned value, among those of all functions ([`Slots`]).
+type Slot = usize;
+
+/// Numbers the values and the returned values of all functions.
+struct Slots {
+    /// For each function, the slots of its first value and its first returned value.
+    first: Vec<(Slot, Slot)>,
+    /// The address space of each slot's value, or `None` if it is not a pointer.
+    spaces: Vec<Option<Space>>,
+}
+
+impl Slots {
+    fn new(functions: &[Function]) -> Self {
+        let mut slots = Self { first: Vec::with_capacity(functions.len()), spaces: Vec::new() };
+        for function in functions {
+            let values = slots.spaces.len();
+            slots.spaces.extend(function.values.iter().map(|value| value.ty.space()));
+            slots.first.push((values, slots.spaces.len()));
+            slots.spaces.extend(function.returns.iter().map(|ty| ty.space()));
+        }
+        slots
+    }
+
+    fn value(&self, func: usize, value: Value) -> Slot {
+        self.first[func].0 + value.index()
+    }
+
+    fn returned(&self, func: usize, index: usize) -> Slot {
+        self.first[func].1 + index
+    }
+
+    /// Divides the sets of all slots by function.
+    fn divide(&self, mut all: Sets) -> Vec<Pointers> {
+        let divide = |&(values, returned): &(Slot, Slot)| {
+            let returned = all.split_off(returned);
+            Pointers { values: all.split_off(values), returned }
+        };
+        let mut functions: Vec<Pointers> = self.first.iter().rev().map(divide).collect();
+        functions.reverse();
+        functions
+    }
 }
 
 /// A constraint on points-to sets that follows from one instruction.
 enum Rule {
     /// The points-to set of the second pointer includes that of the first pointer.
-    Flow(Value, Value),
+    Flow(Slot, Slot),
     /// Like `Flow`, but roots outside of the second pointer's address space become null.
-    Narrow(Value, Value),
+    Narrow(Slot, Slot),
     /// A load of a pointer.
-    Load { ptr: Value, to: Value },
+    Load { ptr: Slot, to: Slot },
     /// A store of a pointer.
-    Store { ptr: Value, value: Value },
+    Store { ptr: Slot, value: Slot },
     /// A load of a non-pointer, which may read the bits of a pointer.
-    LoadBits { ptr: Value },
+    LoadBits { ptr: Slot },
     /// A store of a non-pointer, which may be the bits of a pointer.
-    StoreBits { ptr: Value },
+    StoreBits { ptr: Slot },
     /// A cast from an integer to a pointer.
-    FromBits(Value),
+    FromBits(Slot),
     /// A cast from a pointer to an integer, or another use that cannot be analysed.
-    Escapes(Value),
+    Escapes(Slot),
 }
 
 impl Roots {
-    /// Finds the roots and solves the constraints. If `large_offsets` is true, all pointers in memory have identity
-    /// form.
-    pub(super) fn of(function: &Function, globals: &[GlobalVar], large_offsets: bool) -> Self {
-        let count = function.values.len();
-        let mut roots = Self {
-            list: Vec::new(),
-            spaces: Vec::new(),
-            sets: vec![Set::default(); count],
-            identity_form: vec![false; count],
-            identity_memory: Vec::new(),
-        };
+    /// Finds the roots of the functions and solves the constraints. `forms` has the form of each function's pointer
+    /// parameters. If `large_offsets` is true, all pointers in memory have identity form.
+    pub(super) fn of(functions: &[Function], forms: &[Form], globals: &[GlobalVar], large_offsets: bool) -> Self {
+        let slots = Slots::new(functions);
+        let mut roots = Self { list: Vec::new(), spaces: Vec::new(), functions: Vec::new(), identity_memory: Vec::new() };
+        let mut sets = Sets::new(slots.spaces.len());
         let mut numbers = FxHashMap::default();
-        for (index, &param) in (0_u32..).zip(&function.params) {
-            if let Type::Ptr(space) = function.ty(param) {
-                let number = roots.root(&mut numbers, Root::Param(index), space);
-                roots.sets[param.index()].add(number + 1);
-            }
+        let mut rules = Vec::new();
+        for (func, function) in functions.iter().enumerate() {
+            roots.own(&mut numbers, globals, (func, function, forms[func]), |value, bit| {
+                sets.sets[slots.value(func, value)].add(bit);
+            });
+            let constants = vec![false; function.values.len()];
+            let mut collector = Collector { functions, forms, slots: &slots, func, rules: &mut rules, constants };
+            collector.region(&function.body, Targets::NONE);
         }
-        let mut collector = Collector { function, rules: Vec::new(), constants: vec![false; count] };
-        collector.region(&function.body, Targets::NONE);
-        let rules = collector.rules;
-        function.body.walk(&mut |inst| {
-            let Some(&result) = inst.results.first() else { return };
-            let number = match &inst.op {
-                Op::VarAddr(var) => roots.root(&mut numbers, Root::Var(*var), Space::Private),
-                Op::GlobalAddr(global) => {
-                    let space = globals.get(global.index()).map_or(Space::Global, |global| global.space);
-                    roots.root(&mut numbers, Root::Global(*global), space)
-                }
-                Op::Const(Const::Null) => {
-                    roots.sets[result.index()].add(0);
-                    return;
-                }
-                _ => return,
-            };
-            roots.sets[result.index()].add(number + 1);
-        });
         // A pointer from memory may point into any buffer of the launch, and into any program-scope variable. The first
         // global of an address space represents all globals of that space.
         let mut any = Set::default();
@@ -153,16 +223,49 @@ impl Roots {
                     any.add(number + 1);
                 }
             }
-            if let Some(kernel) = &function.kernel {
-                for (index, param) in (0_u32..).zip(&kernel.params) {
-                    if let (KernelParam::Buffer { .. }, Some(&number)) = (param, numbers.get(&Root::Param(index))) {
-                        any.add(number + 1);
-                    }
+            let kernel = functions.iter().find_map(|function| function.kernel.as_ref());
+            for (index, param) in (0_u32..).zip(kernel.iter().flat_map(|kernel| &kernel.params)) {
+                if let (KernelParam::Buffer { .. }, Some(&number)) = (param, numbers.get(&Root::Param(index))) {
+                    any.add(number + 1);
                 }
             }
         }
-        roots.solve(function, &rules, any, large_offsets);
+        roots.solve(&mut sets, &slots, &rules, any, large_offsets);
+        roots.functions = slots.divide(sets);
         roots
+    }
+
+    /// Finds the roots of one function. Calls `add` with each pointer to a root, and the bit of the root.
+    fn own(
+        &mut self,
+        numbers: &mut FxHashMap<Root, usize>,
+        globals: &[GlobalVar],
+        (func, function, form): (usize, &Function, Form),
+        mut add: impl FnMut(Value, usize),
+    ) {
+        let own = crate::ir::number(func);
+        for (index, &param) in (0_u32..).zip(&function.params) {
+            let root = match (form, function.ty(param)) {
+                (Form::Kernel, Type::Ptr(_)) => Root::Param(index),
+                (Form::Addresses, Type::Ptr(_)) => Root::Passed(own, index),
+                _ => continue,
+            };
+            let space = function.ty(param).space().unwrap_or(Space::Global);
+            add(param, self.root(numbers, root, space) + 1);
+        }
+        function.body.walk(&mut |inst| {
+            let Some(&result) = inst.results.first() else { return };
+            let number = match &inst.op {
+                Op::VarAddr(var) => self.root(numbers, Root::Var(own, *var), Space::Private),
+                Op::GlobalAddr(global) => {
+                    let space = globals.get(global.index()).map_or(Space::Global, |global| global.space);
+                    self.root(numbers, Root::Global(*global), space)
+                }
+                Op::Const(Const::Null) => return add(result, 0),
+                _ => return,
+            };
+            add(result, number + 1);
+        });
     }
 
     fn root(&mut self, numbers: &mut FxHashMap<Root, usize>, root: Root, space: Space) -> usize {
@@ -173,23 +276,14 @@ impl Roots {
         })
     }
 
-    /// Returns the points-to set of a pointer.
-    pub(super) fn set(&self, ptr: Value) -> &Set {
-        &self.sets[ptr.index()]
+    /// Whether pointers that are stored through a pointer with the points-to set `ptr` have identity form.
+    pub(super) fn stores_identities(&self, ptr: &Set) -> bool {
+        ptr.roots().any(|root| self.identity_memory[root])
     }
 
-    /// Whether a pointer has identity form.
-    pub(super) fn has_identity(&self, ptr: Value) -> bool {
-        self.identity_form[ptr.index()]
-    }
-
-    /// Whether pointers that are stored through `ptr` have identity form.
-    pub(super) fn stores_identities(&self, ptr: Value) -> bool {
-        self.set(ptr).roots().any(|root| self.identity_memory[root])
-    }
-
-    fn solve(&mut self, function: &Function, rules: &[Rule], any: Set, large_offsets: bool) {
+    fn solve(&mut self, sets: &mut Sets, slots: &Slots, rules: &[Rule], any: Set, large_offsets: bool) {
         let filters = Filters::new(&self.spaces);
+        let filter = |slot: Slot| filters.of(slots.spaces[slot]);
         // Only this kernel writes private and local memory, so their contents are known. With large offsets, their
         // contents count as unknown, because all pointers in memory have identity form.
         let own = |space: Space| !large_offsets && matches!(space, Space::Private | Space::Local);
@@ -200,43 +294,44 @@ impl Roots {
         while changed {
             changed = false;
             for rule in rules {
-                changed |= match rule {
-                    Rule::Flow(from, to) => self.flow(function, &filters, *from, *to),
+                changed |= match *rule {
+                    Rule::Flow(from, to) => sets.flow(from, to, filter(to)),
                     Rule::Narrow(from, to) => {
-                        let lost = self.sets[from.index()].has_others(filters.of(function.ty(*to)));
-                        self.flow(function, &filters, *from, *to) | (lost && self.sets[to.index()].add(0))
+                        let lost = sets.sets[from].has_others(filter(to));
+                        sets.flow(from, to, filter(to)) | (lost && sets.sets[to].add(0))
                     }
                     Rule::FromBits(to) => {
-                        let changed = !std::mem::replace(&mut self.identity_form[to.index()], true);
-                        self.sets[to.index()].add_all(&memory.any, filters.of(function.ty(*to))) | changed
+                        let changed = !std::mem::replace(&mut sets.identity_form[to], true);
+                        sets.sets[to].add_all(&memory.any, filter(to)) | changed
                     }
-                    Rule::Escapes(value) => memory.escape(&self.sets[value.index()]),
+                    Rule::Escapes(value) => memory.escape(&sets.sets[value]),
                     Rule::Load { ptr, to } => {
-                        let set = &self.sets[ptr.index()];
-                        let (found, identity_form, mut changed) = memory.load(set);
-                        changed |= identity_form && !std::mem::replace(&mut self.identity_form[to.index()], true);
-                        self.sets[to.index()].add_all(&found, filters.of(function.ty(*to))) | changed
+                        let (found, identity_form, mut changed) = memory.load(&sets.sets[ptr]);
+                        changed |= identity_form && !std::mem::replace(&mut sets.identity_form[to], true);
+                        sets.sets[to].add_all(&found, filter(to)) | changed
                     }
                     Rule::Store { ptr, value } => {
-                        let mut changed = memory.store(&self.sets[ptr.index()], &self.sets[value.index()]);
+                        let mut changed = memory.store(&sets.sets[ptr], &sets.sets[value]);
                         if bits_become_pointers {
-                            changed |= memory.escape(&self.sets[value.index()]);
+                            changed |= memory.escape(&sets.sets[value]);
                         }
                         changed
                     }
-                    Rule::LoadBits { ptr } => memory.read_bits(&self.sets[ptr.index()]),
-                    Rule::StoreBits { ptr } => memory.mark_unknown(&self.sets[ptr.index()]),
+                    Rule::LoadBits { ptr } => memory.read_bits(&sets.sets[ptr]),
+                    Rule::StoreBits { ptr } => memory.mark_unknown(&sets.sets[ptr]),
                 };
             }
         }
         self.identity_memory = memory.known.iter().map(Option::is_none).collect();
     }
+}
 
+impl Sets {
     /// Applies [`Rule::Flow`]. Returns whether anything changed.
-    fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
-        let changed = self.identity_form[from.index()] && !std::mem::replace(&mut self.identity_form[to.index()], true);
-        let set = self.sets[from.index()].clone();
-        self.sets[to.index()].add_all(&set, filters.of(function.ty(to))) | changed
+    fn flow(&mut self, from: Slot, to: Slot, filter: &Set) -> bool {
+        let changed = self.identity_form[from] && !std::mem::replace(&mut self.identity_form[to], true);
+        let set = self.sets[from].clone();
+        self.sets[to].add_all(&set, filter) | changed
     }
 }
 
@@ -271,8 +366,7 @@ impl Filters {
         Self { spaces, everything }
     }
 
-    fn of(&self, ty: Type) -> &Set {
-        let space = ty.space();
+    fn of(&self, space: Option<Space>) -> &Set {
         self.spaces.iter().find(|(other, _)| Some(*other) == space).map_or(&self.everything, |(_, set)| set)
     }
 }
@@ -347,55 +441,89 @@ impl Contents {
 }
 
 struct Collector<'f> {
-    function: &'f Function,
-    rules: Vec<Rule>,
+    functions: &'f [Function],
+    forms: &'f [Form],
+    slots: &'f Slots,
+    /// The index of the function whose rules are collected.
+    func: usize,
+    rules: &'f mut Vec<Rule>,
     constants: Vec<bool>,
 }
 
 impl Collector<'_> {
     fn is_pointer(&self, value: Value) -> bool {
-        matches!(self.function.ty(value), Type::Ptr(_))
+        matches!(self.functions[self.func].ty(value), Type::Ptr(_))
+    }
+
+    /// Returns the pointers of a list, with their indices in the list.
+    fn pointers(&self, list: &[Value]) -> SmallVec<[(usize, Value); 8]> {
+        list.iter().copied().enumerate().filter(|&(_, value)| self.is_pointer(value)).collect()
+    }
+
+    fn slot(&self, value: Value) -> Slot {
+        self.slots.value(self.func, value)
     }
 
     fn flow(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
             if self.is_pointer(from) {
-                self.rules.push(Rule::Flow(from, to));
+                let rule = Rule::Flow(self.slot(from), self.slot(to));
+                self.rules.push(rule);
+            }
+        }
+    }
+
+    /// Adds the rules of a call or another use of a list of values.
+    fn uses(&mut self, callee: Option<Func>, list: &[Value], results: &[Value]) {
+        let tagged = callee.map(Func::index).filter(|&callee| self.forms[callee] == Form::Tags);
+        for (index, value) in self.pointers(list) {
+            let from = self.slot(value);
+            self.rules.push(match tagged {
+                Some(callee) => Rule::Flow(from, self.slots.value(callee, self.functions[callee].params[index])),
+                None => Rule::Escapes(from),
+            });
+        }
+        for (index, result) in self.pointers(results) {
+            if let Some(callee) = tagged {
+                let to = self.slot(result);
+                self.rules.push(Rule::Flow(self.slots.returned(callee, index), to));
             }
         }
     }
 
     fn region(&mut self, region: &Region, targets: Targets<'_>) {
         for inst in &region.insts {
-            let result = inst.results.first().copied();
-            match (&inst.op, result) {
-                (Op::PtrAdd(ptr, _), Some(result)) => self.rules.push(Rule::Flow(*ptr, result)),
-                (Op::Cast(CastOp::SpaceCast, ptr), Some(result)) => self.rules.push(Rule::Narrow(*ptr, result)),
-                (Op::Select(_, yes, no), Some(result)) if self.is_pointer(result) => {
-                    self.rules.push(Rule::Flow(*yes, result));
-                    self.rules.push(Rule::Flow(*no, result));
-                }
-                (Op::Cast(CastOp::PtrToInt, ptr), _) => self.rules.push(Rule::Escapes(*ptr)),
-                (Op::Cast(CastOp::IntToPtr, _), Some(result)) => self.rules.push(Rule::FromBits(result)),
+            match (&inst.op, inst.results.first()) {
+                (Op::PtrAdd(ptr, _), Some(&result)) => self.flow(&[*ptr], &[result]),
+                (Op::Cast(CastOp::SpaceCast, ptr), Some(&result)) => self.rules.push(Rule::Narrow(self.slot(*ptr), self.slot(result))),
+                (Op::Select(_, yes, no), Some(&result)) => self.flow(&[*yes, *no], &[result, result]),
+                (Op::Cast(CastOp::PtrToInt, ptr), _) => self.rules.push(Rule::Escapes(self.slot(*ptr))),
+                (Op::Cast(CastOp::IntToPtr, _), Some(&result)) => self.rules.push(Rule::FromBits(self.slot(result))),
                 (Op::Const(_), Some(result)) => self.constants[result.index()] = true,
-                (Op::Load { ptr, .. }, Some(result)) if self.is_pointer(result) => self.rules.push(Rule::Load { ptr: *ptr, to: result }),
-                (Op::Load { ptr, .. } | Op::Atomic { ptr, value: None, .. }, _) => self.rules.push(Rule::LoadBits { ptr: *ptr }),
+                (Op::Load { ptr, .. }, Some(&result)) if self.is_pointer(result) => {
+                    self.rules.push(Rule::Load { ptr: self.slot(*ptr), to: self.slot(result) });
+                }
+                (Op::Load { ptr, .. } | Op::Atomic { ptr, value: None, .. }, _) => {
+                    self.rules.push(Rule::LoadBits { ptr: self.slot(*ptr) });
+                }
                 (Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. }, _) => {
-                    self.rules.push(Rule::LoadBits { ptr: *ptr });
-                    self.rules.push(Rule::StoreBits { ptr: *ptr });
+                    let ptr = self.slot(*ptr);
+                    self.rules.extend([Rule::LoadBits { ptr }, Rule::StoreBits { ptr }]);
                 }
                 (Op::Store { ptr, value, .. }, _) => {
+                    let (ptr, slot) = (self.slot(*ptr), self.slot(*value));
                     if self.is_pointer(*value) {
-                        self.rules.push(Rule::Store { ptr: *ptr, value: *value });
+                        self.rules.push(Rule::Store { ptr, value: slot });
                     } else if !self.constants[value.index()] {
-                        self.rules.push(Rule::StoreBits { ptr: *ptr });
+                        self.rules.push(Rule::StoreBits { ptr });
                     }
                 }
-                (Op::Printf { args: list, .. } | Op::Call(_, list), _) => {
-                    for &value in list {
-                        if self.is_pointer(value) {
-                            self.rules.push(Rule::Escapes(value));
-                        }
+                (Op::Printf { args, .. }, _) => self.uses(None, args, &[]),
+                (Op::Call(callee, args), _) => self.uses(Some(*callee), args, &inst.results),
+                (Op::Return(values), _) => {
+                    for (index, value) in self.pointers(values) {
+                        let from = self.slot(value);
+                        self.rules.push(Rule::Flow(from, self.slots.returned(self.func, index)));
                     }
                 }
                 (Op::Loop { init, params, body, .. }, _) => {
