@@ -84,6 +84,7 @@ pub(crate) mod undefined_uses;
 pub(crate) mod unify_latches;
 pub(crate) mod unify_returns;
 pub(crate) mod unroll;
+mod unroll_periodic;
 pub(crate) mod unsigned;
 pub(crate) mod vectorize_memory;
 mod wrapped_differences;

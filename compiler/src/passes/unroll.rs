@@ -8,7 +8,8 @@
 //! }                                               ... %u for %r
 //! ```
 //! * A loop with a known trip count is fully unrolled if the result is small. The limit is larger if the loop indexes a
-//!   private array that is only indexed by counters of such loops: `sroa` then promotes the array.
+//!   private array that is only indexed by counters of such loops: `sroa` then promotes the array. For CPUs, large
+//!   loops of this kind are unrolled by the period of their indices (`unroll_periodic`).
 //!   `opencl_unroll_hint` raises the limit or forbids unrolling. With a factor, the loop gets that many copies of its
 //!   body instead, or as many as the limit allows.
 //! * Some drivers stop loops after a number of iterations
@@ -32,6 +33,7 @@
 
 use super::loop_copies::{copy, copy_iteration};
 use super::pass::Pass;
+use super::unroll_periodic::{Input, Plan};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Constants;
 use crate::analysis::loops::trips::Trips;
@@ -80,7 +82,12 @@ const FEW_ITERATIONS_IN_ALL: u64 = 4096;
 
 /// The pass for full unrolling.
 pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
-    Ok(fully_unroll(function, cx.target.emulates_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
+    let costs = Costs {
+        emulates_doubles: cx.target.emulates_doubles(),
+        per_word: cx.target.shaders.costs.per_word_accesses && !cx.target.native,
+        native: cx.target.native,
+    };
+    Ok(fully_unroll(function, costs))
 });
 
 /// The pass for partial unrolling of loops with small bodies, in [`LEGALIZE`](super::LEGALIZE).
@@ -100,22 +107,25 @@ fn partially_unroll_all(function: &mut Function, emulation: Option<&Module>) -> 
     changed
 }
 
-/// Unrolls innermost loops that satisfy the limits: fully, or by the factor of their hint. Returns whether any loop was
-/// unrolled. If `emulates_doubles` is true, doubles will be emulated. `per_word` is `Costs::per_word_accesses`.
-fn fully_unroll(function: &mut Function, emulates_doubles: bool, per_word: bool) -> bool {
+/// The costs of code on a target.
+#[derive(Clone, Copy)]
+struct Costs {
+    /// Whether doubles will be emulated.
+    emulates_doubles: bool,
+    /// `Costs::per_word_accesses` of the target.
+    per_word: bool,
+    /// Whether the target is a CPU.
+    native: bool,
+}
+
+/// Unrolls innermost loops that satisfy the limits: fully, by the factor of their hint, or by their period. Returns
+/// whether any loop was unrolled.
+fn fully_unroll(function: &mut Function, costs: Costs) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = FullUnroll {
-        function,
-        emulates_doubles,
-        per_word,
-        constants,
-        addresses,
-        unpromoted: FxHashSet::default(),
-        growth: 0,
-        replaced: FxHashMap::default(),
-    };
+    let mut pass =
+        FullUnroll { function, costs, constants, addresses, unpromoted: FxHashSet::default(), growth: 0, replaced: FxHashMap::default() };
     if !pass.function.vars.is_empty() {
         pass.unpromoted = pass.unpromoted(&body);
     }
@@ -127,8 +137,7 @@ fn fully_unroll(function: &mut Function, emulates_doubles: bool, per_word: bool)
 
 struct FullUnroll<'a> {
     function: &'a mut Function,
-    emulates_doubles: bool,
-    per_word: bool,
+    costs: Costs,
     constants: Constants,
     addresses: Addresses,
     /// Private variables that stay in memory after unrolling, because an index into them does not become constant.
@@ -186,6 +195,7 @@ impl FullUnroll<'_> {
         let Some((counted, iterations)) = Counted::fixed_anywhere(self.function, &latch_loop, &self.constants, MAX_ITERATIONS) else {
             return false;
         };
+        let periodic = self.periodic(&latch_loop, &counted, iterations);
         let iterations = usize::try_from(iterations).unwrap_or(usize::MAX);
         let indexes_private = self.indexes_private(latch_loop.body);
         if unroll.is_some_and(|factor| factor != 0 && (factor as usize) < iterations) && !indexes_private {
@@ -193,18 +203,23 @@ impl FullUnroll<'_> {
         }
         // For a driver that emits each word of an access, a hint does not make code cheaper, so it does not raise the
         // limit.
-        let has_reason = indexes_private || unroll.is_some() && !self.per_word;
+        let has_reason = indexes_private || unroll.is_some() && !self.costs.per_word;
         let size = if has_reason { latch_loop.body.size().max(1) } else { self.weight(latch_loop.body) };
         let once_more = usize::from(counted.test * 2 > latch_loop.body.insts.len());
-        let total = size.saturating_mul(iterations.saturating_add(once_more));
+        let copies = periodic.as_ref().map_or(iterations, Plan::copies);
+        let total = size.saturating_mul(copies.saturating_add(once_more));
         let limit = if has_reason { MAX_PREFERRED_SIZE } else { MAX_SIZE };
         if total > limit || self.growth + total > MAX_GROWTH {
             return false;
         }
         self.growth += total.max(1);
         let mut current = latch_loop.init.to_vec();
-        for _ in 0..iterations {
-            current = copy_iteration(self.function, &latch_loop, current, Some(counted.test), out);
+        if let Some(plan) = periodic {
+            current = plan.emit(self.function, &latch_loop, &counted, out);
+        } else {
+            for _ in 0..iterations {
+                current = copy_iteration(self.function, &latch_loop, current, Some(counted.test), out);
+            }
         }
         // The code before the test executes once more than the code after the test.
         let mut map: FxHashMap<Value, Value> = latch_loop.params.iter().copied().zip(current).collect();
@@ -216,6 +231,15 @@ impl FullUnroll<'_> {
             self.replaced.insert(result, map.get(value).copied().unwrap_or(*value));
         }
         true
+    }
+
+    /// Returns how to unroll a loop that indexes a private array by its period, instead of fully.
+    fn periodic(&self, latch_loop: &SingleLatchLoop<'_>, counted: &Counted<'_>, iterations: u64) -> Option<Plan> {
+        if !self.costs.native || !self.indexes_private(latch_loop.body) {
+            return None;
+        }
+        let input = Input { function: self.function, constants: &self.constants, addresses: &self.addresses, unpromoted: &self.unpromoted };
+        Plan::of(&input, latch_loop, counted, iterations)
     }
 
     /// Partially unrolls a loop with a known trip count by the factor of its hint.
@@ -248,7 +272,7 @@ impl FullUnroll<'_> {
                 size += HALF_ATOMIC;
             }
         });
-        if self.per_word {
+        if self.costs.per_word {
             body.walk(&mut |inst| {
                 let accessed = match inst.op {
                     Op::Load { ptr, .. } => inst.results.first().map(|&value| (ptr, value)),
@@ -261,7 +285,7 @@ impl FullUnroll<'_> {
                 }
             });
         }
-        if self.emulates_doubles {
+        if self.costs.emulates_doubles {
             body.walk(&mut |inst| {
                 if let Op::Bin(_, a, _) | Op::Cmp(_, a, _) | Op::Cast(_, a) = &inst.op
                     && self.function.ty(*a).scalar() == Some(Scalar::F64)
@@ -459,7 +483,7 @@ fn has_loop(region: &Region) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fully_unroll;
+    use super::{Costs, fully_unroll};
     use crate::ir::{Op, read::read_module};
 
     /// Whether a loop that copies a vector of this type from global memory to memory of this space is fully unrolled.
@@ -491,7 +515,7 @@ mod tests {
         );
         let mut module = read_module(&text).expect("a module");
         let function = &mut module.functions[0];
-        fully_unroll(function, false, per_word);
+        fully_unroll(function, Costs { emulates_doubles: false, per_word, native: false });
         let mut stays = false;
         function.body.walk(&mut |inst| stays |= matches!(inst.op, Op::Loop { .. }));
         !stays
@@ -520,7 +544,7 @@ mod tests {
 "
         );
         let mut module = read_module(&text).expect("a module");
-        fully_unroll(&mut module.functions[0], false, per_word);
+        fully_unroll(&mut module.functions[0], Costs { emulates_doubles: false, per_word, native: false });
         let (mut stores, mut stays) = (0, false);
         module.functions[0].body.walk(&mut |inst| {
             stores += usize::from(matches!(inst.op, Op::Store { .. }));
