@@ -179,6 +179,7 @@ impl Printer<'_> {
             Form::Uniform => "one scalar access for all work-items of a vector".to_owned(),
             Form::Contiguous => "contiguous vectors".to_owned(),
             Form::Interleaved => "contiguous vectors with permutations".to_owned(),
+            Form::Rows => "16 bytes at a time for each work-item, with permutations".to_owned(),
             Form::Speculative if access.access == Access::Store => {
                 "contiguous vectors if the addresses allow it at run time, otherwise a scatter".to_owned()
             }

@@ -58,19 +58,19 @@ fn depths(function: &Function) -> Vec<u32> {
     depths
 }
 
-/// Returns the address of a memory access or prefetch, or `None` if the operation has no [`Addr`].
-fn foldable_address(op: &Op) -> Option<&Addr> {
+/// Returns the addresses of a memory access or prefetch. Returns none if the operation has no [`Addr`].
+fn foldable_addresses(op: &Op) -> &[Addr] {
     match op {
         Op::Load(_, addr)
         | Op::Store(_, addr, _)
         | Op::LoadVector { addr, .. }
-        | Op::LoadPieces { addr, .. }
         | Op::StoreVector { addr, .. }
         | Op::AtomicAdd(_, addr, _)
         | Op::PrefetchWrite(addr)
         | Op::AtomicExchange(_, addr, _)
-        | Op::AtomicCompareExchange(_, addr, ..) => Some(addr),
-        _ => None,
+        | Op::AtomicCompareExchange(_, addr, ..) => std::slice::from_ref(addr),
+        Op::LoadPieces(_, places) => places,
+        _ => &[],
     }
 }
 
@@ -93,7 +93,7 @@ impl<'a> Addresses<'a> {
             block.terminator.iter().for_each(|end| end.for_each_operand(|value| this.uses[value.index()].all += 1));
         }
         for (index, block) in blocks() {
-            for addr in block.insts.iter().filter_map(|inst| foldable_address(&inst.op)) {
+            for addr in block.insts.iter().flat_map(|inst| foldable_addresses(&inst.op)) {
                 if addr.index.is_none() && addr.disp.abs() < modes.max_displacement {
                     let in_same_loop = this.depths[addr.base.index()] == depths[index];
                     this.fold(addr.base, in_same_loop);

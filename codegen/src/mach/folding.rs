@@ -177,7 +177,7 @@ impl<'a> FoldingPlan<'a> {
         let block = &function.blocks[index];
         let mut writes = vec![0; block.insts.len() + 1];
         for (place, inst) in block.insts.iter().enumerate() {
-            let is_load = matches!(inst.op, Op::Load(..) | Op::LoadVector { .. } | Op::LoadPieces { .. } | Op::Gather { .. });
+            let is_load = matches!(inst.op, Op::Load(..) | Op::LoadVector { .. } | Op::LoadPieces(..) | Op::Gather { .. });
             let write = !inst.op.is_pure() && !is_load && !matches!(inst.op, Op::Bin(..));
             writes[place + 1] = writes[place] + u32::from(write);
         }

@@ -206,5 +206,5 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
 
 /// Whether an operation is a non-atomic load.
 const fn is_load(op: &Op) -> bool {
-    matches!(op, Op::Load(..) | Op::LoadVector { .. } | Op::LoadPieces { .. } | Op::Gather { .. })
+    matches!(op, Op::Load(..) | Op::LoadVector { .. } | Op::LoadPieces(..) | Op::Gather { .. })
 }

@@ -277,15 +277,9 @@ pub enum Op {
         /// The loaded lanes; `None` means all.
         mask: Option<Value>,
     },
-    /// Loads 16 bytes from each of several addresses that are `step` bytes apart, at any alignment, and concatenates
-    /// them. The result has more than 16 bytes. Requires `IsaCaps::has_piece_loads`.
-    LoadPieces {
-        elem: Elem,
-        /// The address of the first piece.
-        addr: Addr,
-        /// The distance between the addresses of two pieces in bytes.
-        step: i32,
-    },
+    /// Loads 16 bytes from each of several addresses, at any alignment, and concatenates them. The result has more than
+    /// 16 bytes. Requires `IsaCaps::has_piece_loads`.
+    LoadPieces(Elem, Box<[Addr]>),
     /// Stores contiguous lanes, at any alignment.
     StoreVector {
         mem: Mem,
@@ -429,7 +423,8 @@ impl Op {
                 *c = f(*c);
             }
             Self::Narrow(_, list) | Self::MaskJoin(list) => list.iter_mut().for_each(|value| *value = f(*value)),
-            Self::Load(_, place) | Self::LoadPieces { addr: place, .. } | Self::PrefetchWrite(place) => addr(place, &mut f),
+            Self::Load(_, place) | Self::PrefetchWrite(place) => addr(place, &mut f),
+            Self::LoadPieces(_, places) => places.iter_mut().for_each(|place| addr(place, &mut f)),
             Self::Store(_, place, value) | Self::AtomicAdd(_, place, value) | Self::AtomicExchange(_, place, value) => {
                 addr(place, &mut f);
                 *value = f(*value);
@@ -469,7 +464,7 @@ impl Op {
             Self::Load(..)
                 | Self::Store(..)
                 | Self::LoadVector { .. }
-                | Self::LoadPieces { .. }
+                | Self::LoadPieces(..)
                 | Self::StoreVector { .. }
                 | Self::Gather { .. }
                 | Self::Scatter { .. }

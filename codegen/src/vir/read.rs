@@ -509,11 +509,11 @@ fn suffixed(name: &str, suffix: &str, cursor: &mut Cursor<'_>) -> Parsed<Op> {
         "load" => Op::Load(mem()?, cursor.address()?),
         "load_vector" => Op::LoadVector { mem: mem()?, addr: cursor.address()?, mask: cursor.mask()? },
         "load_pieces" => {
-            let (elem, addr) = (elem()?, cursor.address()?);
-            cursor.expect("step")?;
-            let negative = cursor.accept("-");
-            let step: i32 = cursor.number()?;
-            Op::LoadPieces { elem, addr, step: if negative { -step } else { step } }
+            let mut places = vec![cursor.address()?];
+            while cursor.accept(",") {
+                places.push(cursor.address()?);
+            }
+            Op::LoadPieces(elem()?, places.into())
         }
         "gather" => {
             let (base, index, scale) = cursor.indices()?;

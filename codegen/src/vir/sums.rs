@@ -126,7 +126,7 @@ impl Pass {
 
     fn depth(&self, inst: &Inst) -> u32 {
         let latency = match inst.op {
-            Op::Const(_) | Op::Lanes(_) | Op::Undef | Op::Param(_) | Op::Load(..) | Op::LoadVector { .. } | Op::LoadPieces { .. } => {
+            Op::Const(_) | Op::Lanes(_) | Op::Undef | Op::Param(_) | Op::Load(..) | Op::LoadVector { .. } | Op::LoadPieces(..) => {
                 return 0;
             }
             Op::Bin(BinOp::Mul | BinOp::MulWideU | BinOp::MulWideS | BinOp::MulHiU | BinOp::MulHiS, ..) | Op::Gather { .. } => 5,

@@ -266,9 +266,13 @@ impl<'a> Checker<'a> {
                 self.mask(block, *mask, ty)?;
                 require(matches!(ty, Type::Vector(elem, _) if elem == mem.elem()), wrong)
             }
-            Op::LoadPieces { elem, addr, .. } => {
-                self.address(block, addr)?;
-                require(matches!(ty, Type::Vector(of, lanes) if of == *elem && u32::from(lanes) * of.bytes() > 16), wrong)
+            Op::LoadPieces(elem, places) => {
+                places.iter().try_for_each(|place| self.address(block, place))?;
+                let pieces = places.len() as u32;
+                require(
+                    pieces > 1 && matches!(ty, Type::Vector(of, lanes) if of == *elem && u32::from(lanes) * of.bytes() == 16 * pieces),
+                    wrong,
+                )
             }
             Op::StoreVector { mem, addr, value, mask } => {
                 self.address(block, addr)?;

@@ -98,7 +98,10 @@ impl Display for Op {
             Self::Load(mem, addr) => write!(f, "load.{mem} {addr}"),
             Self::Store(mem, addr, value) => write!(f, "store.{mem} {addr}, {value}"),
             Self::LoadVector { mem, addr, mask } => write!(f, "load_vector.{mem} {addr}{}", Masked(*mask)),
-            Self::LoadPieces { elem, addr, step } => write!(f, "load_pieces.{elem} {addr} step {step}"),
+            Self::LoadPieces(elem, places) => {
+                write!(f, "load_pieces.{elem} ")?;
+                places.iter().enumerate().try_for_each(|(index, place)| write!(f, "{}{place}", if index > 0 { ", " } else { "" }))
+            }
             Self::StoreVector { mem, addr, value, mask } => write!(f, "store_vector.{mem} {addr}, {value}{}", Masked(*mask)),
             Self::Gather { elem, base, index, scale, mask } => {
                 write!(f, "gather.{elem} {}{}", Indexed(*base, index, *scale), Masked(*mask))

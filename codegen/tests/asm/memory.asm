@@ -294,11 +294,11 @@ endbr64
 push %rbp
 mov %rsp,%rbp
 vmovups 0x10(%rdi),%xmm3
-vinserti128 $1,0x32(%rdi),%ymm3,%ymm5
+vinserti128 $1,0x32(%rdi,%rsi,4),%ymm3,%ymm5
 vmovups %ymm5,(%rsi)
 vmovupd 0x100(%rdi),%xmm8
 vinserti32x4 $1,0xD0(%rdi),%zmm8,%zmm10
-vinserti32x4 $2,0xA0(%rdi),%zmm10,%zmm12
+vinserti32x4 $2,(%rsi),%zmm10,%zmm12
 vinserti32x4 $3,0x70(%rdi),%zmm12,%zmm14
 vmovupd %zmm14,0x20(%rsi)
 vzeroupper
@@ -317,5 +317,5 @@ ret
 
 # pieces, sve-256: no value of type i64x8
 
-# pieces, sve-512: no load_pieces.f32 [v0 + 0x10] step 34
+# pieces, sve-512: no load_pieces.f32 [v0 + 0x10], [v0 + v1 * 4 + 0x32]
 

@@ -416,7 +416,9 @@ impl Table {
             for step in [16, 24, -8] {
                 self.add(format!("LoadPieces {ty:?} {step}"), &[], &|build, _, base| {
                     let disp = if step < 0 { 64 } else { 0 };
-                    Some(build.value_of(ty, Op::LoadPieces { elem, addr: Addr::offset(base, FIELD + disp), step }))
+                    let pieces = (u32::from(ty.lanes()) * elem.bytes() / 16).cast_signed();
+                    let places = (0..pieces).map(|piece| Addr::offset(base, FIELD + disp + piece * step)).collect();
+                    Some(build.value_of(ty, Op::LoadPieces(elem, places)))
                 });
             }
         }

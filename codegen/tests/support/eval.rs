@@ -172,11 +172,13 @@ impl<'a> Machine<'a> {
                 let places = (0..lanes as u64).map(|lane| start.wrapping_add(lane * u64::from(mem.bytes()))).collect();
                 return self.load_lanes(places, mem.bytes(), &frame.mask(*mask, lanes)?);
             }
-            Op::LoadPieces { elem, addr, step } => {
+            Op::LoadPieces(elem, addrs) => {
                 let ty = ty.ok_or(Fault::Wrong("no result"))?;
-                let (start, size) = (frame.address(addr)?, u64::from(elem.bytes()));
-                let place = |byte: u64| start.wrapping_add(byte % 16).wrapping_add_signed(i64::from(*step) * (byte / 16) as i64);
-                let places: Vec<u64> = (0..u64::from(ty.lanes())).map(|lane| place(lane * size)).collect();
+                let mut places = Vec::new();
+                for addr in addrs {
+                    let start = frame.address(addr)?;
+                    places.extend((0..16).step_by(elem.bytes() as usize).map(|byte| start.wrapping_add(byte)));
+                }
                 return self.load_lanes(places, elem.bytes(), &vec![true; usize::from(ty.lanes())]);
             }
             Op::StoreVector { mem, addr, value, mask } => {

@@ -272,6 +272,9 @@ impl Vectorizer<'_> {
         if let Some(comps) = self.load_transposed(address, of, count) {
             return comps;
         }
+        if let Some(comps) = self.load_rows(address, of, count, align) {
+            return comps;
+        }
         let word = word_type(size, total);
         if let Address::Linear(first, stride) = *address {
             if count == 1 && stride == i64::from(size) {

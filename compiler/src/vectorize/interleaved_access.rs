@@ -17,7 +17,7 @@
 //! ```
 
 use smallvec::SmallVec;
-use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
+use wgcl_codegen::vir::{Addr, CastOp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, UnOp, Value as V};
 
 use super::access::{Address, memory};
 use super::shape::{Mode, elem};
@@ -29,6 +29,9 @@ use crate::ir::Scalar;
 const MAX_WORDS: u32 = 16;
 /// The maximum distance in bytes between work-items for transposed loads, so that displacements fit instructions.
 const MAX_TRANSPOSED_STRIDE: u32 = 1 << 20;
+/// The minimum size in bytes of a row at an address without a constant stride. Three gathers of words take longer than
+/// the loads and shuffles of a row.
+const MIN_ROW: u32 = 12;
 /// The maximum number of unrolled single-lane stores.
 const MAX_UNROLLED_STORES: u32 = 64;
 
@@ -86,27 +89,113 @@ impl Vectorizer<'_> {
     pub(super) fn load_transposed(&mut self, address: &Address, of: Scalar, count: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
         let step = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= MAX_TRANSPOSED_STRIDE)?;
-        let (total, unit) = (of.size() * count, if of.size() >= 4 { of } else { Scalar::I32 });
-        let (ty, words) = (self.shape.register(unit, Mode::Varying), 16 / unit.size());
-        let pieces = u32::from(ty.lanes()) / words;
-        if self.masks.exec.is_some() || !self.shape.isa.caps().has_piece_loads || !total.is_multiple_of(16) || pieces < 1 {
+        let total = of.size() * count;
+        if self.masks.exec.is_some() || !total.is_multiple_of(16) {
             return None;
         }
-        let mut comps: Vec<Regs> = vec![Regs::new(); (total / unit.size()) as usize];
+        let rows = (0..self.shape.lanes).map(|lane| Addr::offset(first, step * lane.cast_signed())).collect::<Vec<Addr>>();
+        self.transposed_rows(of, count, total / 16, &mut |_, lane| rows[lane as usize])
+    }
+
+    /// Does the same as [`Self::load_transposed`], for addresses without a constant stride. The address of each lane is
+    /// loaded from scratch memory. An inactive lane has the address of the first active lane, because its own address
+    /// may be invalid.
+    pub(super) fn load_rows(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
+        let total = of.size() * count;
+        if of.size() < 4 {
+            let words = self.load_rows(address, Scalar::I32, total.is_multiple_of(4).then_some(total / 4)?, align)?;
+            return Some(self.bitcast(Scalar::I32, of, Mode::Varying, &words));
+        }
+        // A part of 16 aligned bytes is loaded as the whole, which is in the same page.
+        let pieces = if align >= 16 { total.div_ceil(16) } else { total / 16 };
+        let is_covered = 16 * pieces >= total && total >= MIN_ROW && (self.shape.lanes > 1);
+        let (Address::Based(..) | Address::Wide(_), true) = (address, is_covered && self.can_transpose(of)) else { return None };
+        let Some(masks) = self.masks.exec.clone() else { return self.load_rows_of(address, None, of, count, pieces) };
+        let bits = self.mask_bits(&masks);
+        let (some, meet) = (self.b.block(), self.b.block());
+        let undefined = self.undef(self.shape.register(of, Mode::Varying));
+        let number = count as usize * self.shape.registers(of, Mode::Varying);
+        self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(some, []), Target::new(meet, vec![undefined; number])));
+        self.b.enter(some);
+        let exec = self.masks.exec.take();
+        let loaded = self.load_rows_of(address, Some((bits, &masks)), of, count, pieces);
+        self.masks.exec = exec;
+        let loaded = loaded.unwrap_or_default();
+        self.jump(meet, loaded.iter().flatten().copied());
+        self.b.enter(meet);
+        let depth = self.depth();
+        let joined = loaded.iter().map(|regs| regs.iter().map(|&reg| self.block_param(meet, self.b.ty(reg), depth)).collect());
+        Some(joined.collect())
+    }
+
+    /// Loads rows at the addresses of the lanes. `masked` has the active lanes, as bits and as masks.
+    fn load_rows_of(&mut self, address: &Address, masked: Option<(V, &Regs)>, of: Scalar, count: u32, pieces: u32) -> Option<Comps> {
+        let mark = self.frame.mark();
+        let (base, number, mut regs) = match address {
+            Address::Based(base, offsets) => (Some(*base), Scalar::I32, offsets.clone()),
+            _ => (None, Scalar::I64, self.lane_addresses(address)),
+        };
+        let size = number.size();
+        if let Some((bits, masks)) = masked {
+            let at = self.spill(number, &regs);
+            let lane = self.op(Register::I32, VOp::Un(UnOp::Ctz, bits));
+            let lane = self.op(Register::I64, VOp::Cast(CastOp::ZExt, lane));
+            let from = Addr { index: Some((lane, size as u8)), ..self.frame_addr(at) };
+            let active = self.emit(Register::Scalar(elem(number)), VOp::Load(memory(number), from));
+            let active = self.splat(active, number);
+            regs = self.select_regs(number, Mode::Varying, masks, &regs, &active);
+        }
+        let at = self.spill(number, &regs);
+        let loaded = self.transposed_rows(of, count, pieces, &mut |this, lane| {
+            let from = this.frame_addr(at + lane * size);
+            let value = this.emit(Register::Scalar(elem(number)), VOp::Load(memory(number), from));
+            match base {
+                None => Addr::of(value),
+                Some(base) => {
+                    let value = this.emit(Register::I64, VOp::Cast(CastOp::SExt, value));
+                    Addr { index: Some((value, 1)), ..Addr::of(base) }
+                }
+            }
+        });
+        self.frame.release(mark);
+        loaded
+    }
+
+    /// Whether [`Self::transposed_rows`] is possible.
+    fn can_transpose(&self, of: Scalar) -> bool {
+        let unit = if of.size() >= 4 { of } else { Scalar::I32 };
+        self.shape.isa.caps().has_piece_loads && u32::from(self.shape.register(unit, Mode::Varying).lanes()) * unit.size() >= 16
+    }
+
+    /// Loads and transposes pieces of 16 bytes at the addresses that `place` returns for each lane. Returns `None` if
+    /// vectors are too small.
+    fn transposed_rows(&mut self, of: Scalar, count: u32, pieces: u32, place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> Option<Comps> {
+        let unit = if of.size() >= 4 { of } else { Scalar::I32 };
+        let (ty, words) = (self.shape.register(unit, Mode::Varying), 16 / unit.size());
+        if !self.can_transpose(of) {
+            return None;
+        }
+        let mut comps: Vec<Regs> = vec![Regs::new(); (words * pieces) as usize];
         for lane in (0..self.shape.lanes).step_by(usize::from(ty.lanes())) {
+            let mut places: Vec<SmallVec<[Addr; 4]>> = Vec::new();
             for (piece, comps) in (0..).zip(comps.chunks_mut(words as usize)) {
-                let load = |this: &mut Self, row: u32| {
-                    let addr = Addr::offset(first, step * (lane + row).cast_signed() + 16 * piece);
-                    match pieces {
-                        1 => this.emit(ty, VOp::LoadVector { mem: memory(unit), addr, mask: None }),
-                        _ => this.emit(ty, VOp::LoadPieces { elem: elem(unit), addr, step: step * words.cast_signed() }),
+                let mut rows = SmallVec::<[V; 4]>::new();
+                for row in 0..words {
+                    if piece == 0 {
+                        let lanes = (row..ty.lanes().into()).step_by(words as usize);
+                        places.push(lanes.map(|row| place(self, lane + row)).collect());
                     }
-                };
-                let rows: Vec<V> = (0..words).map(|row| load(self, row)).collect();
+                    let at = |place: &Addr| Addr { disp: place.disp + 16 * piece, ..*place };
+                    rows.push(match &places[row as usize][..] {
+                        [only] => self.emit(ty, VOp::LoadVector { mem: memory(unit), addr: at(only), mask: None }),
+                        places => self.emit(ty, VOp::LoadPieces(elem(unit), places.iter().map(at).collect())),
+                    });
+                }
                 let transposed = self.deinterleave_within(ty, &rows, words as u8);
                 comps.iter_mut().zip(transposed).for_each(|(regs, value)| regs.push(value));
             }
         }
+        comps.truncate((of.size() * count / unit.size()) as usize);
         Some(if of == unit { comps.into_iter().collect() } else { self.bitcast(unit, of, Mode::Varying, &comps) })
     }
 

@@ -33,6 +33,8 @@ pub enum Form {
     Contiguous,
     /// Accesses of whole vectors, and permutations of their lanes.
     Interleaved,
+    /// Loads of 16 bytes for each work-item, and permutations of their lanes.
+    Rows,
     /// Whole vectors if the addresses are contiguous at run time, otherwise a gather or scatter.
     Speculative,
     /// A gather or scatter.
@@ -163,6 +165,8 @@ struct Found {
     /// Vectors in the arena. If there are also scalars, the vectors are the lanes that the scalars load or store.
     arena_vectors: u32,
     vectors: u32,
+    /// Vectors of pieces from several addresses.
+    rows: u32,
     indexed: u32,
     masked: bool,
 }
@@ -206,7 +210,7 @@ fn add_forms(function: &vir::Function, made: &mut VectorForms) {
         match &inst.op {
             VOp::Load(..) => note(Direction::Load, |found| found.scalars += 1, false),
             VOp::LoadVector { addr, mask, .. } => note(Direction::Load, vector(addr), mask.is_some()),
-            VOp::LoadPieces { .. } => note(Direction::Load, |found| found.vectors += 1, false),
+            VOp::LoadPieces(..) => note(Direction::Load, |found| found.rows += 1, false),
             VOp::Gather { mask, .. } => note(Direction::Load, |found| found.indexed += 1, mask.is_some()),
             VOp::Store(..) => note(Direction::Store, |found| found.scalars += 1, false),
             VOp::StoreVector { addr, mask, .. } => note(Direction::Store, vector(addr), mask.is_some()),
@@ -231,6 +235,8 @@ impl VectorForms {
         };
         let form = match *found {
             _ if self.lanes == 1 => Form::Scalar,
+            Found { rows: 1.., .. } if lane_shape == LaneShape::Varying => Form::Rows,
+            Found { rows: 1.., .. } => Form::Interleaved,
             Found { indexed: 1.., vectors: 1.., .. } => Form::Speculative,
             Found { indexed: 1.., .. } => Form::Indexed,
             Found { scalars: 1.., vectors: 0, arena_vectors: 1.., .. } if lane_shape != LaneShape::Uniform => Form::PerLane,

@@ -25,6 +25,12 @@ kernel void gather_vectors(global const float4 *x, global const int *at, global 
     z[i] = x[at[i]];
 }
 
+// Rows of 16 bytes, and inactive lanes.
+kernel void gather_rows(global const float3 *x, global const int *at, global float *z) {
+    int i = get_global_id(0);
+    if (at[i] >= 0) z[i] = x[at[i]].x + x[at[i]].z;
+}
+
 // Speculatively contiguous.
 kernel void clamped(global const float *x, global float *z, int n) {
     int i = get_global_id(0);

@@ -81,9 +81,8 @@ impl Generator<'_> {
         }
         match self.random.below(7) {
             6 if self.config.isa.caps().has_piece_loads && lanes * elem.bytes() > 16 => {
-                let step = self.random.of(&[16, 20, 34, 64]);
-                let addr = self.address(region, step * (lanes * elem.bytes() / 16 - 1) + 16, 1);
-                self.emit(ty, Op::LoadPieces { elem, addr, step: step.cast_signed() }, quality)
+                let places = (0..lanes * elem.bytes() / 16).map(|_| self.address(region, 16, 1)).collect();
+                self.emit(ty, Op::LoadPieces(elem, places), quality)
             }
             0 => {
                 let addr = self.address(region, mem.bytes() * lanes, 1);

@@ -102,7 +102,7 @@ impl<'a> Lower<'a> {
             Op::AtomicAdd(mem, addr, value) => self.atomic_add(*mem, addr, *value),
             Op::AtomicExchange(mem, addr, value) => self.atomic_exchange(*mem, addr, *value),
             Op::AtomicCompareExchange(mem, addr, expected, desired) => self.atomic_compare_exchange(*mem, addr, *expected, *desired),
-            op @ Op::LoadPieces { .. } => self.unsupported(op.to_string(), VEC),
+            op @ Op::LoadPieces(..) => self.unsupported(op.to_string(), VEC),
             op @ (Op::Store(..) | Op::StoreVector { .. } | Op::Scatter { .. } | Op::PrefetchWrite(_) | Op::Fence) => {
                 self.unsupported(format!("result of {op}"), INT)
             }
@@ -148,7 +148,7 @@ impl<'a> Lower<'a> {
             | Op::MaskOf(_)
             | Op::Load(..)
             | Op::LoadVector { .. }
-            | Op::LoadPieces { .. }
+            | Op::LoadPieces(..)
             | Op::Gather { .. }
             | Op::AtomicAdd(..)
             | Op::AtomicExchange(..)

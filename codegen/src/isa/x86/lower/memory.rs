@@ -90,12 +90,14 @@ impl Lower<'_> {
     }
 
     /// Loads 16 bytes from each of several addresses.
-    pub(super) fn load_pieces(&mut self, elem: Elem, addr: &Addr, step: i32, ty: Type) -> VReg {
-        let at = self.address(addr);
-        let mut all = self.v2(t::MOVU.of(elem, false), 0, wide(ty), at);
-        for piece in 1..1_u8 << length(ty) {
-            let from = displaced(at, i32::from(piece) * step);
-            all = self.v3_imm(t::INSERT128, length(ty), false, all, from, piece);
+    pub(super) fn load_pieces(&mut self, elem: Elem, places: &[Addr], ty: Type) -> VReg {
+        let mut all = self.vec();
+        for (piece, place) in (0..).zip(places) {
+            let from = self.address(place);
+            all = match piece {
+                0 => self.v2(t::MOVU.of(elem, false), 0, wide(ty), from),
+                piece => self.v3_imm(t::INSERT128, length(ty), false, all, from, piece),
+            };
         }
         all
     }

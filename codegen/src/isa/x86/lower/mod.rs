@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
             Op::CallHelper(address, args) => self.call_helper(*address, args, true),
             Op::Load(mem, addr) => self.load(*mem, addr),
             Op::LoadVector { mem, addr, mask } => self.load_vector(*mem, addr, *mask, ty),
-            Op::LoadPieces { elem, addr, step } => self.load_pieces(*elem, addr, *step, ty),
+            Op::LoadPieces(elem, places) => self.load_pieces(*elem, places, ty),
             Op::Gather { elem, base, index, scale, mask } => self.gather(*elem, *base, index, *scale, *mask, ty),
             Op::AtomicAdd(mem, addr, value) => self.atomic_add(*mem, addr, *value, self.plan.used[result.index()]),
             Op::AtomicExchange(mem, addr, value) => self.atomic_exchange(*mem, addr, *value),
@@ -127,7 +127,7 @@ impl<'a> Lower<'a> {
             | Op::MaskOf(_)
             | Op::Load(..)
             | Op::LoadVector { .. }
-            | Op::LoadPieces { .. }
+            | Op::LoadPieces(..)
             | Op::Gather { .. }
             | Op::AtomicAdd(..)
             | Op::AtomicExchange(..)
