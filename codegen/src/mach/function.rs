@@ -192,6 +192,14 @@ impl<I: MachineInst> FunctionBuilder<I> {
         self.function.blocks.len()
     }
 
+    /// Returns the last instruction of the current block with its operands, or `None` if the block is empty.
+    pub(crate) fn last_of_block(&self) -> Option<(&I, &[Operand])> {
+        let Self { function, .. } = self;
+        let start = function.blocks.len().checked_sub(2).map_or(0, |previous| function.blocks[previous].end);
+        let last = function.insts.len().checked_sub(1).filter(|last| *last >= start)?;
+        Some((&function.insts[last], function.inst_operands(Inst::new(last))))
+    }
+
     pub(crate) fn add(&mut self, inst: I, operands: &[Operand]) {
         self.function.insts.push(inst);
         self.function.sources.push(self.source);

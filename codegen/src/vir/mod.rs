@@ -35,6 +35,7 @@
 mod build;
 pub(crate) mod dominators;
 mod entities;
+mod extensions;
 mod function;
 mod gvn;
 mod op;
@@ -46,6 +47,7 @@ mod write;
 
 pub use build::Builder;
 pub use entities::{Block, Func, Value};
+pub(crate) use extensions::unsign;
 pub use function::{BlockData, Function, Module};
 pub(crate) use gvn::gvn;
 pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, SourceLoc, Target, Terminator, TernOp, UnOp};

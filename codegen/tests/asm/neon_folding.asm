@@ -425,41 +425,41 @@ str     q16, [x0]
 ldp     x29, x30, [sp], #0x10
 ret
 
-# constants_in_a_loop, avx512: 77 bytes
+# constants_in_a_loop, avx512: 75 bytes
 endbr64
 push %rbp
 mov %rsp,%rbp
 xor %r8d,%r8d
+jmp 0x0000000000000044
 nopw (%rax,%rax)
 nopw (%rax,%rax)
-nopl (%rax)
-cmp %rsi,%r8
-jae 0x000000000000004B
+nop
 vmovups (%rdi,%r8),%xmm9
-vmulps 0x50{1to4},%xmm9,%xmm11
-vaddps 0x50{1to4},%xmm11,%xmm13
+vmulps 0x4C{1to4},%xmm9,%xmm11
+vaddps 0x4C{1to4},%xmm11,%xmm13
 vmovups %xmm13,(%rdi,%r8)
 lea 0x10(%r8),%r8
-jmp 0x0000000000000020
+cmp %rsi,%r8
+jb 0x0000000000000020
 pop %rbp
 ret
 
-# constants_in_a_loop, avx2: 73 bytes
+# constants_in_a_loop, avx2: 71 bytes
 endbr64
 push %rbp
 mov %rsp,%rbp
 xor %r8d,%r8d
+jmp 0x0000000000000040
 nopw (%rax,%rax)
 nopw (%rax,%rax)
-nopl (%rax)
-cmp %rsi,%r8
-jae 0x0000000000000047
+nop
 vmovups (%rdi,%r8),%xmm9
 vmulps 0x50,%xmm9,%xmm11
 vaddps 0x50,%xmm11,%xmm13
 vmovups %xmm13,(%rdi,%r8)
 lea 0x10(%r8),%r8
-jmp 0x0000000000000020
+cmp %rsi,%r8
+jb 0x0000000000000020
 pop %rbp
 ret
 

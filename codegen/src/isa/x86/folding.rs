@@ -18,6 +18,10 @@ pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
         Op::Load(Mem::Elem(_), _) => user.is_some_and(can_have_memory_operand) && !memory_changes,
         Op::LoadVector { mem: Mem::Elem(_), mask: None, .. } => user.is_some_and(can_have_memory_operand) && !memory_changes,
         Op::Splat(_) => is_avx512 && splats_load && user.is_some_and(can_broadcast),
+        Op::Un(UnOp::Neg, a) if function.ty(result).is_general() => {
+            let isolates = |user: &Op| matches!(user, Op::Bin(BinOp::And, x, y) if [*x, *y].contains(a) && a != &result);
+            level >= X86Level::Avx2 && user.is_some_and(isolates)
+        }
         op if is_avx512 && can_merge(op, result, user) => matches!(function.ty(result), Type::Vector(..)),
         op => {
             let vector = matches!(function.ty(result), Type::Vector(Elem::I32 | Elem::I64, _));

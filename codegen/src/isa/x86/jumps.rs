@@ -60,7 +60,7 @@ impl Jump {
 impl BranchEncoding for Jump {
     type Cond = Cc;
     const LOOP_ALIGN: usize = 32;
-    const ROTATES_LOOPS: bool = false;
+    const ROTATES_LOOPS: bool = true;
 
     fn jump(target: usize) -> Self {
         Self { code: None, target, long: false }

@@ -25,7 +25,7 @@ use crate::mach::pool::Pool;
 use crate::mach::regalloc::allocate;
 use crate::mach::stack::stack_depth;
 use crate::target::X86Level;
-use crate::vir::{Module, gvn, order_sums};
+use crate::vir::{Module, gvn, order_sums, unsign};
 
 /// The byte that fills the space between functions: `int3`.
 const PADDING: u8 = 0xCC;
@@ -36,6 +36,7 @@ pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenE
     let mut functions = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
         let mut function = gvn(function);
+        unsign(&mut function);
         order_sums(&mut function);
         let mut lowered = lower::lower(&function, level, &mut pool)?;
         let output = allocate(&mut lowered, &regs::environment(level))?;

@@ -323,6 +323,8 @@ pub(super) const SHLX: Opcode = v("shlx", P66, M38, 0xF7);
 pub(super) const SARX: Opcode = v("sarx", PF3, M38, 0xF7);
 pub(super) const SHRX: Opcode = v("shrx", PF2, M38, 0xF7);
 pub(super) const ANDN: Opcode = v("andn", P, M38, 0xF2);
+/// `blsi`: the lowest set bit. The VEX register operand is the result.
+pub(super) const BLSI: Opcode = v("blsi", P, M38, 0xF3).ext(3);
 pub(super) const LZCNT: Opcode = g("lzcnt", PF3, M0F, 0xBD);
 pub(super) const TZCNT: Opcode = g("tzcnt", PF3, M0F, 0xBC);
 pub(super) const POPCNT: Opcode = g("popcnt", PF3, M0F, 0xB8);

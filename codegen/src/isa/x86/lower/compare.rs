@@ -1,8 +1,8 @@
 //! Comparisons and selections.
 
-use regalloc2::VReg;
+use regalloc2::{OperandKind, VReg};
 
-use super::super::inst::{Cc, InstBuilder, RegMem};
+use super::super::inst::{Cc, InstBuilder, MachInst, RegMem};
 use super::super::regs::MASK;
 use super::super::table::{self as t, alu};
 use super::context::{Lower, is_float_scalar, length, wide};
@@ -124,7 +124,9 @@ impl Lower<'_> {
         match self.imm32(b) {
             Some(0) if matches!(op, CmpOp::Eq | CmpOp::Ne) => {
                 let a = self.reg(a);
-                self.push(InstBuilder::new(t::TEST).wide(wide).reg(a).rm_reg(a));
+                if !self.has_set_zero_flag(a, wide) {
+                    self.push(InstBuilder::new(t::TEST).wide(wide).reg(a).rm_reg(a));
+                }
             }
             Some(imm) => {
                 let a = self.source(a, false);
@@ -141,6 +143,15 @@ impl Lower<'_> {
             }
         }
         int_cc(op)
+    }
+
+    /// Whether the last instruction of the current block computed `a`, and has set the zero flag if `a` is 0. Moves of
+    /// the register allocator do not change the flags.
+    fn has_set_zero_flag(&self, a: VReg, wide: bool) -> bool {
+        let Some((MachInst::Op(inst), operands)) = self.out.last_of_block() else { return false };
+        let defines = operands.iter().any(|operand| operand.kind() == OperandKind::Def && operand.vreg() == a);
+        let is_alu = matches!(inst.opcode.name, "add" | "sub" | "and" | "or" | "xor" | "andn" | "blsi");
+        defines && is_alu && inst.wide == wide
     }
 
     fn float_flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
@@ -256,6 +267,11 @@ impl Lower<'_> {
     /// Compares integer vectors with AVX2, which only has "equal" and "greater, signed".
     fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
         let (len, wide) = (length(ty), wide(ty));
+        let swap = self.splat_bits(a).is_some();
+        let (op, a, b) = if swap { (exchanged(op), b, a) } else { (op, a, b) };
+        if let Some(strict) = self.strict_cmp(op, a, b, ty) {
+            return strict;
+        }
         let equal = if wide { t::PCMPEQQ } else { t::PCMPEQD };
         let greater = if wide { t::PCMPGTQ } else { t::PCMPGTD };
         // After the exchange, the only ordered comparisons are "greater" and its complement, "less or equal".
@@ -284,6 +300,28 @@ impl Lower<'_> {
             }
         };
         if inverted { self.invert(to, len) } else { to }
+    }
+
+    /// Selects `pcmpgt` for `a >= b` and `a <= b`, if the lanes of `b` are equal constants: `a > b - 1`, `a < b + 1`.
+    /// Returns `None` for other comparisons, and if the new constant would wrap around.
+    fn strict_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> Option<VReg> {
+        let (len, wide) = (length(ty), wide(ty));
+        let (above, greater) = if wide { (0, t::PCMPGTQ) } else { (32, t::PCMPGTD) };
+        let bits = (self.splat_bits(b)? << above).cast_signed() >> above;
+        let (least, most) = (i64::MIN >> above, i64::MAX >> above);
+        match op {
+            CmpOp::SGe if bits > least => {
+                let b = self.splat_source((bits - 1).cast_unsigned(), ty);
+                let a = self.reg(a);
+                Some(self.v3(greater, len, false, a, b))
+            }
+            CmpOp::SLe if bits < most => {
+                let b = self.splat_source((bits + 1).cast_unsigned(), ty);
+                let (b, a) = (self.v2_reg(b, len), self.source(a, false));
+                Some(self.v3(greater, len, false, b, a))
+            }
+            _ => None,
+        }
     }
 
     /// Inverts the sign bits, so that a signed comparison orders the results as unsigned numbers.

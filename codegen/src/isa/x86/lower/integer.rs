@@ -81,7 +81,10 @@ impl Lower<'_> {
         match op {
             BinOp::Add => self.int_add(a, b, wide),
             BinOp::Sub => self.int_alu(t::SUB_R, alu::SUB, a, b, wide),
-            BinOp::And => self.int_alu(t::AND_R, alu::AND, a, b, wide),
+            BinOp::And => match self.lowest_bit(a, b, wide) {
+                Some(bit) => bit,
+                None => self.int_alu(t::AND_R, alu::AND, a, b, wide),
+            },
             BinOp::Or => self.int_alu(t::OR_R, alu::OR, a, b, wide),
             BinOp::Xor => self.int_alu(t::XOR_R, alu::XOR, a, b, wide),
             BinOp::AndNot => self.int_and_not(a, b, wide),
@@ -113,6 +116,24 @@ impl Lower<'_> {
         let b = self.source(b, false);
         let a = self.reg(a);
         self.alu(opcode, wide, a, b)
+    }
+
+    /// Selects `blsi` for `x & -x`, if the negation is folded. Otherwise returns `None`.
+    fn lowest_bit(&mut self, a: Value, b: Value, wide: bool) -> Option<VReg> {
+        let negates = |value: Value, of: Value| {
+            let is_folded = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
+            is_folded && matches!(self.plan.defs[value.index()].map(|inst| &inst.op), Some(Op::Un(UnOp::Neg, x)) if *x == of)
+        };
+        let of = if negates(a, b) {
+            b
+        } else if negates(b, a) {
+            a
+        } else {
+            return None;
+        };
+        let (from, to) = (self.source(of, false), self.int());
+        self.push(InstBuilder::new(t::BLSI).wide(wide).vvvv_def(to).rm(from));
+        Some(to)
     }
 
     /// Adds two integers. Uses `lea` if `add` in either operand order would overwrite an operand that is used later.
