@@ -57,6 +57,7 @@ pub(crate) mod infer_alignment;
 pub mod inline;
 mod kept_barriers;
 pub mod legalize;
+mod load_ahead;
 pub mod locks;
 mod loop_copies;
 pub(crate) mod lower_memory;
@@ -176,8 +177,13 @@ pub const SPECIALISE: &[Step] = &[
         If(|target| target.shaders.defects.returns_in_loops, &[Step::Pass(&unify_returns::IN_LOOPS)]),
         Steps(OPTIMISE),
         IfChanged(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
-        // Each repetition can unroll the loops around the loops that the previous repetition unrolled.
-        Repeat(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
+        // Each repetition can unroll the loops around the loops that the previous repetition unrolled. The kernels of
+        // matrix products have four nested loops.
+        Repeat(8, &[Step::Pass(&unroll::PASS)], OPTIMISE),
+        If(
+            |target| target.shaders.costs.copies_carried_values && !target.native,
+            &[IfChanged(&[Step::Pass(&load_ahead::PASS)], OPTIMISE), IfChanged(&[Step::Pass(&unroll::CARRYING)], OPTIMISE)],
+        ),
     ]),
 ];
 

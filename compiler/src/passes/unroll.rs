@@ -25,6 +25,11 @@
 //!                                 continue g(%q)
 //!                               }
 //! ```
+//! * Some drivers copy registers at the end of each iteration, because they assign other registers to the next values
+//!   of loop-carried values ([`Costs::copies_carried_values`](crate::target::Costs::copies_carried_values)). For these
+//!   drivers, a loop that carries many values is partially unrolled, if the trip count is a known multiple of the
+//!   number of copies.
+//!
 //! Partial unrolling raises the number of iterations after which the driver stops the loop, but does not remove this
 //! limit.
 //!
@@ -56,13 +61,22 @@ const MAX_ITERATIONS: u64 = MAX_PREFERRED_SIZE as u64;
 
 /// The largest trip count that partial unrolling computes. A loop with a larger trip count is not unrolled by its hint.
 /// If such a loop is unrolled for another reason, each copy has its own test.
-const MAX_COUNTED: u64 = 1 << 16;
+pub(super) const MAX_COUNTED: u64 = 1 << 16;
 
 /// Maximum number of copies of a partially unrolled body.
 const MAX_COPIES: usize = 8;
 
 /// Approximate maximum number of instructions of all copies of a body.
 const MAX_COPIES_SIZE: usize = 192;
+
+/// Loops that carry at least this number of scalars are partially unrolled for drivers that copy carried values. A
+/// matrix product with 4 x 4 results per work-item carries 16.
+pub(super) const MANY_CARRIED: usize = 16;
+
+/// Maximum number of scalar operations of all copies of a body that carries many values. (H200, driver 580.159, five
+/// matrix products of CLBlast: the best kernels have 256 products per iteration, which are 400 to 480 operations. With
+/// twice as many, the times vary between launches. With 1,024 products, two kernels take 1.06 and 1.15 of the time.)
+const MAX_CARRYING_SIZE: usize = 480;
 
 /// The weight of an access to private memory, in instructions. lavapipe emits one access per work-item of its vector.
 const PRIVATE_ACCESS: usize = 24;
@@ -90,9 +104,46 @@ pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
     Ok(fully_unroll(function, costs))
 });
 
+/// The pass for partial unrolling of loops that carry many values, in [`SPECIALISE`](super::SPECIALISE).
+pub(crate) const CARRYING: Pass = Pass::function("unroll_carrying", |function, _| Ok(unroll_carrying(function)));
+
 /// The pass for partial unrolling of loops with small bodies, in [`LEGALIZE`](super::LEGALIZE).
 pub(crate) const LAST: Pass =
     Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.emulates_doubles().then_some(cx.module))));
+
+/// Partially unrolls innermost loops that carry many values. Returns whether any loop was unrolled.
+fn unroll_carrying(function: &mut Function) -> bool {
+    let constants = Constants::of(&function.body);
+    let mut body = std::mem::take(&mut function.body);
+    let mut changed = false;
+    body.walk_mut(&mut |inst| {
+        let Op::Loop { params, body, unroll: None, .. } = &inst.op else { return };
+        let lanes = |value: Value| usize::from(function.ty(value).lanes().max(1));
+        if has_loop(body) || params.iter().map(|&param| lanes(param)).sum::<usize>() <= MANY_CARRIED {
+            return;
+        }
+        let (mut size, mut synchronises) = (1, false);
+        body.walk(&mut |inst| {
+            size += match inst.op {
+                Op::Const(_) | Op::Construct(_) | Op::Extract(..) => 0,
+                _ => inst.results.iter().map(|&result| lanes(result)).sum(),
+            };
+            synchronises |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. } | Op::Call(..) | Op::Image { .. });
+        });
+        let Some(latch_loop) = SingleLatchLoop::of(&inst.op).filter(|_| !synchronises) else { return };
+        let Some((_, iterations)) = Counted::fixed(function, &latch_loop, &constants, MAX_COUNTED) else { return };
+        let copies = (MAX_CARRYING_SIZE / size).min(MAX_COPIES);
+        let Some(copies) = divisor_near(iterations, copies).filter(|&copies| copies >= 2) else { return };
+        if partially_unroll(function, &constants, inst, copies) {
+            changed = true;
+            if let Op::Loop { unroll, .. } = &mut inst.op {
+                *unroll = Some(1);
+            }
+        }
+    });
+    function.body = body;
+    changed
+}
 
 /// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulation` is the module, if it contains
 /// functions that emulate doubles.

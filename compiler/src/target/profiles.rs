@@ -285,6 +285,7 @@ impl Costs {
             logic_of_three: true,
             approximate_division: true,
             fused_double_root: true,
+            copies_carried_values: true,
             accurate_exp2: true,
             ..Self::default()
         }
