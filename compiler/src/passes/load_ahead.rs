@@ -17,8 +17,8 @@
 //!
 //! The last iteration loads its own data again, so no load is out of bounds. Candidates are innermost loops with a
 //! known trip count, and without stores, synchronisation and nested control flow. The addresses of the loads depend
-//! only on the counter and on loop-invariant values. A loop whose program already loads ahead does not change: some load
-//! is only used in the next iteration.
+//! only on the counter and on loop-invariant values. A loop whose program already loads ahead does not change: its
+//! loads are only used in the next iteration.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

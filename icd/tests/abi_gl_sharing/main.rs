@@ -717,7 +717,7 @@ fn egl_images_are_copied_both_ways() {
     }
     for shared in [Kind::EglDesktop, Kind::EglEs].into_iter().filter_map(Shared::new) {
         let format = formats::named("GL_RGBA8");
-        // A context without OpenGL can share EGL images, too. Each context has an image of its own.
+        // A context without OpenGL can share EGL images, too. Each context has a separate image.
         for context in [try_context(&shared.gl.properties()).expect("a context"), Context::new()] {
             let name = shared.gl.texture(TEXTURE_2D);
             shared.gl.functions.glTexParameteri(TEXTURE_2D, 0x813D, 0);
