@@ -14,10 +14,11 @@
 //! The order of operations does not change, except that loads move before stores and atomics that cannot alias them
 //! ([`super::alias`]). Candidates are small loops that load from buffers and have one latch. They have one exit, which
 //! compares a counter with a loop-invariant bound. The step need not be a constant, as in `i += get_global_size(0)`.
+//! Loops with at most [`FEW_ITERATIONS`] iterations are not unrolled.
 //!
 //! Expects the form that `resolve_pointers` and `shrink_int64` produce.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alias::MemoryUse;
 use super::loop_copies::{LoopBound, copy_iteration};
@@ -25,11 +26,16 @@ use super::pass::Pass;
 use super::simplify::Purity;
 use crate::analysis::definitions::Constants;
 use crate::analysis::loops::SingleLatchLoop;
+use crate::analysis::loops::trips::Trips;
 use crate::diag::Span;
 use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("runtime_unroll", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
+/// Loops with at most this number of iterations stay, because unrolling saves little. It can also give wrong results
+/// with NVIDIA's Vulkan driver (580.159.04, H200). In the built-in kernel `minmaxloc`, a condition around a loop limits
+/// its 64-bit bound to 15. The driver executed a wrong number of iterations of the unrolled loop.
+const FEW_ITERATIONS: u64 = 16;
 /// Number of iterations per test.
 const COPIES: u64 = 4;
 /// Maximum number of instructions of a loop before unrolling.
@@ -41,8 +47,9 @@ const MAX_GROWTH: usize = 4096;
 /// [`BindingKey::distinct`](crate::launch::BindingKey::distinct) documents `distinct`.
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
+    let iterations = Trips::of(function).into_iterations();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = RuntimeUnroll { function, constants, growth: 0, made: FxHashSet::default() };
+    let mut pass = RuntimeUnroll { function, constants, iterations, growth: 0, made: FxHashSet::default() };
     pass.region(&mut body);
     let (changed, made) = (pass.growth > 0, pass.made);
     if changed {
@@ -59,6 +66,8 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> b
 struct RuntimeUnroll<'a> {
     function: &'a mut Function,
     constants: Constants,
+    /// Upper bounds for the iterations of loops, by their first parameter.
+    iterations: FxHashMap<Value, u64>,
     growth: usize,
     /// The first parameters of the unrolled loops.
     made: FxHashSet<Value>,
@@ -88,6 +97,10 @@ impl RuntimeUnroll<'_> {
             return None;
         }
         let latch_loop = SingleLatchLoop::of(&inst.op)?;
+        let most = latch_loop.params.first().and_then(|param| self.iterations.get(param));
+        if most.is_some_and(|&most| most <= FEW_ITERATIONS) {
+            return None;
+        }
         let size = latch_loop.body.size();
         if size > MAX_LOOP_SIZE || self.growth + size * COPIES as usize > MAX_GROWTH || !self.is_candidate(latch_loop.body) {
             return None;

@@ -12,7 +12,7 @@
 //! }
 //! ```
 //! A counter changes by a constant step, or is multiplied, divided or shifted by a constant. Its start and bound may be
-//! ranges. The upper bounds can slightly exceed the trip counts.
+//! ranges. A condition around a loop can limit its bound. The upper bounds can slightly exceed the trip counts.
 
 use rustc_hash::FxHashMap;
 
@@ -75,11 +75,32 @@ impl<'f> Trips<'f> {
                 }
                 let inner = self.region(body);
                 one.zip(inner).map(|(one, inner)| one.saturating_mul(inner.saturating_add(1)))
+            } else if let Op::If { cond, then, els } = &inst.op {
+                let then = self.region_if(*cond, then);
+                add(then, self.region(els))
             } else {
                 inst.op.regions().into_iter().map(|nested| self.region(nested)).fold(Some(0_u64), add)
             };
             sum = add(sum, iterations);
         }
+        sum
+    }
+
+    /// Like [`Self::region`], for a region that is only executed if a condition holds. The condition `x < constant`
+    /// limits the range of `x` in the region.
+    fn region_if(&mut self, cond: Value, region: &Region) -> Option<u64> {
+        let limit = match self.defs.get(cond) {
+            Some(&Op::Cmp(CmpOp::ULt, x, bound)) => self.defs.scalar(bound).map(|bound| (x, bound.saturating_sub(1))),
+            Some(&Op::Cmp(CmpOp::ULe, x, bound)) => self.defs.scalar(bound).map(|bound| (x, bound)),
+            _ => None,
+        };
+        let Some((x, most)) = limit.filter(|&(_, most)| most <= u64::from(u16::MAX)) else { return self.region(region) };
+        let outside = self.ranges.insert(x, Range { low: 0, high: i128::from(most) });
+        let sum = self.region(region);
+        match outside {
+            Some(range) => self.ranges.insert(x, range),
+            None => self.ranges.remove(&x),
+        };
         sum
     }
 
